@@ -1,0 +1,77 @@
+# shellcheck shell=bash
+# tool/common.sh -- what every script in tool/ shares: settings, messages, steps, the lock.
+#
+# Usage: . "$(dirname "$0")/common.sh"
+#
+# The Makefile exports the settings; the defaults serve a script that is called by hand.
+
+set -euo pipefail
+
+SRCDIR=${SRCDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
+BUILD=${BUILD:-$PWD/build}
+JOBS=${JOBS:-$(nproc)}
+base=$BUILD/base/ruby      # the pristine unpacked base: the source of stock
+tree=$BUILD/tree           # base + series: the source of ours
+
+# shellcheck source=base.lock
+. "$SRCDIR/base.lock"
+
+say() { printf '%s\n' "$*"; }
+warn() { printf 'warning: %s\n' "$*" >&2; }
+
+# fail MESSAGE [WAY-OUT...]: one clear error, each way out on a line of its own.
+fail() {
+    printf '\nerror: %s\n' "$1" >&2
+    shift
+    for line; do printf '  %s\n' "$line" >&2; done
+    exit 1
+}
+
+# step NAME DESCRIPTION COMMAND...: run a command with its output in a log; say what is done, and how long it took.
+step() {
+    local name=$1 what=$2 log=$BUILD/log/$1.log start=$SECONDS status=0 ticker
+    shift 2
+    mkdir -p "$BUILD/log"
+    printf '%s: %s (log: %s) ' "$name" "$what" "$log"
+    tick & ticker=$!
+    "$@" >"$log" 2>&1 9>&- </dev/null || status=$?
+    kill "$ticker" 2>/dev/null || :
+    wait "$ticker" 2>/dev/null || :
+    if [ "$status" != 0 ]; then
+        printf 'FAILED after %d s\n' $((SECONDS - start))
+        tail -n 25 "$log" | sed 's/^/  | /' >&2
+        return "$status"
+    fi
+    printf '%d s\n' $((SECONDS - start))
+}
+
+# tick: a dot every ten seconds, until killed.
+tick() {
+    local sleeper
+    exec 9>&-
+    trap 'kill "$sleeper"; exit' TERM
+    while :; do
+        sleep 10 >/dev/null 2>&1 & sleeper=$!
+        wait "$sleeper"
+        printf .
+    done
+}
+
+# lock: one make at a time works in a build folder; a second one waits. Scripts called by a holder pass.
+lock() {
+    [ "${LOCK_HELD:-}" != "$BUILD" ] || return 0
+    mkdir -p "$BUILD"
+    exec 9>"$BUILD/lock"
+    flock -n 9 || { say "waiting for another make in $BUILD"; flock 9; }
+    export LOCK_HELD=$BUILD
+}
+
+# scratch NAME: sets $scratch to an empty folder that goes away when the script ends, however it ends.
+scratch() {
+    scratch=$BUILD/$1.tmp
+    rm -rf "$scratch"
+    mkdir -p "$scratch"
+    trap 'rm -rf "$scratch"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
