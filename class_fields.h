@@ -1,0 +1,289 @@
+#ifndef LOCKFREE_CLASS_FIELDS_H
+#define LOCKFREE_CLASS_FIELDS_H
+/**********************************************************************
+
+  class_fields.h - the fields object of a class or module
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Problem.  Every Ractor may read `@x` of a class; only main may set it.
+ * Stock 3.4 keeps the values in a malloc'ed array beside a shape id in the
+ * class's header, so a reader needs the VM lock to see the two agree.
+ *
+ * Representation.  rb_classext_t has one word, fields_obj: 0 while the class
+ * has no instance variables, else a T_IMEMO of type imemo_fields that holds
+ * the shape id *and* the values.  One pointer publishes all.
+ *
+ * Invariants.
+ *   [A] A fields object that has been published keeps its layout: index i
+ *       means one variable for ever, and the array (or table) stays where it
+ *       is.  Only three things change in it: a value is overwritten, a value
+ *       is appended into unused capacity, the shape id moves to a descendant.
+ *   [B] Slots at and above shape->next_iv_index hold Qundef.
+ *   [C] OBJ_TOO_COMPLEX_SHAPE_ID if and only if the object holds a table; an
+ *       object never changes from one kind to the other.
+ *   [D] The shape id in the header of a T_CLASS or T_MODULE says nothing
+ *       about its layout; rb_shape_get_shape_id() answers from here.
+ *   [E] Nothing outside this file touches the word fields_obj (`make lint`).
+ *   [F] Writers hold the VM lock.  Readers hold nothing, wait for nobody and
+ *       write nothing: every read is wait-free but for the slow path of an
+ *       unshareable value, which asks which Ractor it is.
+ *
+ * Who may do what (callers of the functions in variable.c):
+ *
+ *   operation           from           lock      how
+ *   ------------------  -------------  --------  ---------------------------
+ *   get, defined, list, any Ractor     none      one snapshot, [FIELDS-PUBLISH]
+ *   count, foreach
+ *   get, unshareable    main           none      IsolationError elsewhere
+ *   set, remove `@x`    main           VM lock   IsolationError elsewhere
+ *   set, remove others  any Ractor     VM lock   internal ids and @@x: no `@`
+ *   freeze              main           none      FL_FREEZE only: the layout
+ *                                                has nothing to do with it
+ *   copy (dup, clone)   any Ractor     VM lock   on the new class
+ *   mark, move, free    the GC         all stop
+ *
+ * Note [FIELDS-PUBLISH]
+ * ~~~~~~~~~~~~~~~~~~~~~
+ *   the writer (VM lock held)              | a reader (no lock)
+ *   ---------------------------------------+--------------------------------
+ *   overwrite                              | f = fields_obj        (acquire)
+ *     W1  f->v[i] = new      (release)     | s = f->shape_id       (acquire)
+ *   append, capacity left                  | i = index of @x in s
+ *     W2  f->v[n] = val      (release)     |     none: @x is not set
+ *     W3  f->shape_id = s+x  (release)     | v = f->v[i]           (acquire)
+ *   append, none left; remove; to a table  |
+ *     W4  g = new object, filled           | f, s and v come from one f: the
+ *     W5  fields_obj = g     (release)     | class is not looked at again
+ *
+ *   W5 / load of f:        g's header, shape id and values are written before
+ *                          g can be seen.
+ *   W3 / load of s:        who sees the longer shape sees the value.
+ *   W1, W2 / load of v:    who sees an object sees it initialised.
+ *   An old f stays right for who holds it: after W5 nobody writes to it, and
+ *   the GC, which stops every Ractor and scans stacks and registers
+ *   conservatively, keeps it.  Removal never happens in place: in the old and
+ *   the new layout index 1 may mean two variables.
+ *   On x86-64 all of these are plain loads and stores; arm64 has ldar, stlr.
+ *
+ * Note [FIELDS-TABLE]
+ * ~~~~~~~~~~~~~~~~~~~
+ * A too-complex class has a table of (ID, value) entries in insertion order,
+ * and an index over it, open addressing, 0 or 1 + entry number per slot.
+ *
+ *   the writer (VM lock held)              | a reader (no lock)
+ *   ---------------------------------------+--------------------------------
+ *   append, capacity left                  | n = count           (acquire)
+ *     T1  entry[n] = (id, val)             | look-up:
+ *     T2  index[h] = n + 1   (release)     |   e = index[h], h = hash(id)...
+ *     T3  count = n + 1      (release)     |                     (acquire)
+ *   overwrite                              |   e > n: @x is not set
+ *     W1                                   |   v = entry[e - 1]  (acquire)
+ *   append, none left; remove              | list:
+ *     W4, W5                               |   entry[0 ... n]    (acquire)
+ *
+ *   T3 / load of n:   who sees the count sees the entries and their slots.
+ *   T2 / load of e:   a probe passes over a slot filled since; it must see
+ *                     that entry's key whole to know that it is another's.
+ *   The count alone says what is set, so that a look-up and a list of one
+ *   Ractor, in either order, never disagree.
+ */
+
+#include "internal/gc.h"
+#include "internal/imemo.h"
+#include "ruby/internal/stdbool.h"
+#include "ruby/ractor.h"
+#include "ruby/ruby.h"
+#include "shape.h"
+
+#ifndef HAVE_GCC_ATOMIC_BUILTINS
+# error "class_fields.h needs the __atomic builtins of GCC or Clang"
+#endif
+
+/* One entry of the table of a too-complex class. */
+struct rb_fields_entry {
+    ID key;                     /* immutable once published */
+    VALUE value;                /* W1 */
+};
+
+/* See Note [FIELDS-TABLE]; one block of memory: header, entries, index. */
+struct rb_fields_table {
+    /* immutable once published */
+    uint32_t capacity;          /* entries that fit */
+    uint32_t index_mask;        /* slots of the index - 1 */
+    /* written under the VM lock */
+    uint32_t count;             /* T3 */
+    struct rb_fields_entry entries[1];
+};
+
+/* T_IMEMO, imemo_fields.  The flags word is the GC's alone: what readers need
+ * lies beside it, so that no store of ours can lose a bit of the GC's. */
+struct rb_imemo_fields {
+    VALUE flags;
+    /* written under the VM lock */
+    shape_id_t shape_id;        /* W3 */
+    /* immutable once published */
+    attr_index_t capacity;      /* values that fit; 0 for a table */
+    union {
+        VALUE ary[1];           /* embedded */
+        VALUE *ptr;             /* IMEMO_FIELDS_HEAP: owned memory */
+        struct rb_fields_table *table; /* OBJ_TOO_COMPLEX_SHAPE_ID: owned */
+    } as;
+};
+#define IMEMO_FIELDS_HEAP IMEMO_FL_USER0
+
+STATIC_ASSERT(imemo_fields_header, offsetof(struct rb_imemo_fields, as) == sizeof(struct RBasic));
+
+#define IMEMO_FIELDS(obj) ((struct rb_imemo_fields *)(obj))
+
+/* ---- accessors ---------------------------------------------------- */
+
+/* Whether +obj+ keeps its instance variables in a fields object. */
+static inline bool
+rb_class_or_module_p(VALUE obj)
+{
+    return BUILTIN_TYPE(obj) == T_CLASS || BUILTIN_TYPE(obj) == T_MODULE;
+}
+
+/* The fields object of +klass+, or 0.  Any Ractor, no lock.
+ * Synchronises with rb_class_fields_store_release (W5): without the acquire
+ * the object's shape and values could be read before they were written. */
+static inline VALUE
+rb_class_fields_load_acquire(VALUE klass)
+{
+    return __atomic_load_n(&RCLASS_EXT(klass)->fields_obj, __ATOMIC_ACQUIRE);
+}
+
+/* Gives a new class or module a header shape id that is no layout's ([D]):
+ * compiled code that compares header shape ids never takes it for one. */
+static inline void
+rb_class_fields_init(VALUE klass)
+{
+#if SHAPE_IN_BASIC_FLAGS
+    if (rb_class_or_module_p(klass)) RBASIC_SET_SHAPE_ID(klass, OBJ_TOO_COMPLEX_SHAPE_ID);
+#endif
+}
+
+/* Publishes +fields+, filled, or 0, as the fields object of +klass+.  VM lock.
+ * Synchronises with rb_class_fields_load_acquire (W5): nothing written to the
+ * object may sink below the store. */
+static inline void
+rb_class_fields_store_release(VALUE klass, VALUE fields)
+{
+    __atomic_store_n(&RCLASS_EXT(klass)->fields_obj, fields, __ATOMIC_RELEASE);
+    if (fields) RB_OBJ_WRITTEN(klass, Qundef, fields);
+}
+
+/* Marks the fields object, or updates the reference to it.  The GC, all stop. */
+static inline void
+rb_class_fields_mark_and_move(VALUE klass)
+{
+    rb_gc_mark_and_move(&RCLASS_EXT(klass)->fields_obj);
+}
+
+/* The shape id of +fields+.  Any Ractor, no lock.
+ * Synchronises with rb_fields_shape_id_store_release (W3): without the acquire
+ * the slot of the last variable could be read before its value was stored. */
+static inline shape_id_t
+rb_fields_shape_id_load_acquire(VALUE fields)
+{
+    return __atomic_load_n(&IMEMO_FIELDS(fields)->shape_id, __ATOMIC_ACQUIRE);
+}
+
+/* VM lock.  Synchronises with rb_fields_shape_id_load_acquire (W3). */
+static inline void
+rb_fields_shape_id_store_release(VALUE fields, shape_id_t shape_id)
+{
+    __atomic_store_n(&IMEMO_FIELDS(fields)->shape_id, shape_id, __ATOMIC_RELEASE);
+}
+
+/* A value out of a slot or an entry.  Any Ractor, no lock.
+ * Synchronises with rb_fields_value_store_release (W1, W2): without the acquire
+ * the object itself could be seen uninitialised. */
+static inline VALUE
+rb_fields_value_load_acquire(const VALUE *slot)
+{
+    return __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+}
+
+/* VM lock.  Synchronises with rb_fields_value_load_acquire (W1, W2). */
+static inline void
+rb_fields_value_store_release(VALUE fields, VALUE *slot, VALUE val)
+{
+    __atomic_store_n(slot, val, __ATOMIC_RELEASE);
+    RB_OBJ_WRITTEN(fields, Qundef, val);
+}
+
+/* Where the values of +fields+, which has no table, lie.  Immutable. */
+static inline VALUE *
+rb_fields_ptr(VALUE fields)
+{
+    struct rb_imemo_fields *f = IMEMO_FIELDS(fields);
+    return UNLIKELY(f->flags & IMEMO_FIELDS_HEAP) ? f->as.ptr : f->as.ary;
+}
+
+/* The shape id that says where the variables of +klass+ lie.  Any Ractor. */
+static inline shape_id_t
+rb_class_fields_shape_id(VALUE klass)
+{
+    VALUE fields = rb_class_fields_load_acquire(klass);
+    return fields ? rb_fields_shape_id_load_acquire(fields) : ROOT_SHAPE_ID;
+}
+
+/* ---- imemo.c: the object ------------------------------------------ */
+
+VALUE rb_imemo_fields_new(shape_id_t shape_id, attr_index_t capacity);
+VALUE rb_imemo_fields_new_complex(uint32_t capacity);
+size_t rb_imemo_fields_memsize(VALUE fields);
+void rb_imemo_fields_mark_and_move(VALUE fields);
+void rb_imemo_fields_free(VALUE fields);
+bool rb_imemo_fields_valid_p(VALUE fields);
+size_t rb_class_fields_memsize(VALUE klass);
+
+struct rb_fields_entry *rb_fields_table_find(struct rb_fields_table *table, ID id);
+void rb_fields_table_append(VALUE fields, ID id, VALUE val);
+uint32_t rb_fields_table_count_load_acquire(const struct rb_fields_table *table);
+
+/* ---- shape.c: layouts ---------------------------------------------- */
+
+void rb_shape_iv_ids(rb_shape_t *shape, attr_index_t from, ID *ids);
+rb_shape_t *rb_shape_without_iv(rb_shape_t *shape, attr_index_t index);
+void rb_shape_edges_init(rb_shape_t *shape);
+rb_shape_t *rb_shape_edges_find(rb_shape_t *shape, ID id);
+bool rb_shape_edges_add(rb_shape_t *shape, rb_shape_t *child);
+void rb_shape_edges_foreach(rb_shape_t *shape, rb_id_table_foreach_func_t *func, void *data);
+void rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index);
+
+/* The hash of an ID in the open-addressed indexes of shape.c and imemo.c:
+ * Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
+static inline uint32_t
+rb_id_hash(ID id)
+{
+    return (uint32_t)(((uint64_t)id * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+}
+
+/* ---- variable.c: the operations ----------------------------------- */
+
+VALUE rb_class_ivar_lookup(VALUE klass, ID id, VALUE undef);
+VALUE rb_class_ivar_defined(VALUE klass, ID id);
+void rb_class_ivar_foreach(VALUE klass, int (*func)(ID, VALUE, st_data_t), st_data_t arg);
+uint32_t rb_class_ivar_count(VALUE klass);
+VALUE rb_class_ivar_delete(VALUE klass, ID id, VALUE undef);
+
+/* ---- ractor.c: who may --------------------------------------------- */
+
+void rb_class_ivar_get_check_any_ractor(VALUE klass, ID id, VALUE val);
+void rb_class_ivar_set_check_any_ractor(VALUE klass, ID id);
+
+/* Whether any Ractor may have +val+, as far as one look at it can tell: no
+ * Ractor is asked for, nothing is walked.  false: ask again, slowly. */
+static inline bool
+rb_value_any_ractor_p(VALUE val)
+{
+    return RB_SPECIAL_CONST_P(val) || RB_OBJ_SHAREABLE_P(val);
+}
+
+#endif /* LOCKFREE_CLASS_FIELDS_H */

@@ -1,0 +1,272 @@
+/**********************************************************************
+
+  imemo.c - the fields object: allocate, fill, mark, move, free, measure
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * The type, its invariants and the protocol are in class_fields.h.  Here is
+ * what the GC and the writers do with one object that nobody else sees yet,
+ * or that all others have stopped looking at; rb_fields_table_append and
+ * rb_fields_table_find alone meet other Ractors.
+ */
+
+#include "internal.h"
+#include "internal/class.h"
+#include "internal/gc.h"
+#include "internal/imemo.h"
+#include "internal/variable.h"
+#include "vm_sync.h"
+
+/* =========================================================================
+ * allocation
+ * ========================================================================= */
+
+#define FIELDS_HEADER_SIZE offsetof(struct rb_imemo_fields, as)
+
+static VALUE
+fields_alloc(size_t size)
+{
+    VALUE flags = T_IMEMO | FL_WB_PROTECTED | ((VALUE)imemo_fields << FL_USHIFT);
+    NEWOBJ_OF(obj, struct rb_imemo_fields, 0, flags, size, 0);
+
+    obj->shape_id = ROOT_SHAPE_ID;
+    obj->capacity = 0;
+    return (VALUE)obj;
+}
+
+/*
+ * A fields object of the given shape with room for at least +capacity+ values,
+ * all Qundef: embedded in the smallest slot that takes them, or in memory of
+ * its own.  Any Ractor.  May run the GC; raises NoMemoryError.  Nobody sees the
+ * object before rb_class_fields_store_release.
+ */
+VALUE
+rb_imemo_fields_new(shape_id_t shape_id, attr_index_t capacity)
+{
+    RUBY_ASSERT(shape_id != OBJ_TOO_COMPLEX_SHAPE_ID);
+
+    size_t size = FIELDS_HEADER_SIZE + capacity * sizeof(VALUE);
+    VALUE fields, *ptr;
+
+    if (rb_gc_size_allocatable_p(size)) {
+        size_t slot_size = rb_gc_heap_sizes()[rb_gc_heap_id_for_size(size)];
+        capacity = (attr_index_t)((slot_size - FIELDS_HEADER_SIZE) / sizeof(VALUE));
+        fields = fields_alloc(size);
+        ptr = IMEMO_FIELDS(fields)->as.ary;
+    }
+    else {
+        fields = fields_alloc(sizeof(struct rb_imemo_fields));
+        ptr = ALLOC_N(VALUE, capacity);
+        IMEMO_FIELDS(fields)->as.ptr = ptr;
+        IMEMO_FIELDS(fields)->flags |= IMEMO_FIELDS_HEAP;
+    }
+
+    for (attr_index_t i = 0; i < capacity; i++) ptr[i] = Qundef;
+    IMEMO_FIELDS(fields)->capacity = capacity;
+    IMEMO_FIELDS(fields)->shape_id = shape_id;
+    return fields;
+}
+
+static size_t
+table_bytes(size_t capacity, size_t index_slots)
+{
+    return offsetof(struct rb_fields_table, entries) +
+        capacity * sizeof(struct rb_fields_entry) + index_slots * sizeof(uint32_t);
+}
+
+static uint32_t *
+table_index(const struct rb_fields_table *table)
+{
+    return (uint32_t *)&table->entries[table->capacity];
+}
+
+/*
+ * An empty fields object with a table for +capacity+ variables of a class that
+ * is too complex for a shape.  Any Ractor.  May run the GC; raises
+ * NoMemoryError.
+ */
+VALUE
+rb_imemo_fields_new_complex(uint32_t capacity)
+{
+    VALUE fields = fields_alloc(sizeof(struct rb_imemo_fields));
+
+    size_t index_slots = 8;
+    while (index_slots < (size_t)capacity * 2) index_slots *= 2;
+
+    struct rb_fields_table *table = ruby_xmalloc(table_bytes(capacity, index_slots));
+    table->capacity = capacity;
+    table->index_mask = (uint32_t)(index_slots - 1);
+    table->count = 0;
+    MEMZERO(table_index(table), uint32_t, index_slots);
+
+    IMEMO_FIELDS(fields)->as.table = table;
+    IMEMO_FIELDS(fields)->shape_id = OBJ_TOO_COMPLEX_SHAPE_ID;
+    return fields;
+}
+
+/* =========================================================================
+ * the table of a too-complex class: Note [FIELDS-TABLE]
+ * ========================================================================= */
+
+/* How many entries are set.  Any Ractor.
+ * Synchronises with rb_fields_table_append (T3). */
+uint32_t
+rb_fields_table_count_load_acquire(const struct rb_fields_table *table)
+{
+    return __atomic_load_n(&table->count, __ATOMIC_ACQUIRE);
+}
+
+/* Finds the slot of +id+, or the empty one where the probe for it ends.  The
+ * index is never full, so there is one.
+ * Synchronises with rb_fields_table_append (T2). */
+static uint32_t *
+table_probe(const struct rb_fields_table *table, ID id, uint32_t *entry_number)
+{
+    uint32_t *index = table_index(table);
+    uint32_t i = rb_id_hash(id);
+
+    for (;; i++) {
+        uint32_t *slot = &index[i & table->index_mask];
+        uint32_t n = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+        if (n == 0 || table->entries[n - 1].key == id) {
+            *entry_number = n;
+            return slot;
+        }
+    }
+}
+
+/* The entry of +id+, or NULL.  Any Ractor, no lock. */
+struct rb_fields_entry *
+rb_fields_table_find(struct rb_fields_table *table, ID id)
+{
+    uint32_t count = rb_fields_table_count_load_acquire(table);
+    uint32_t n;
+
+    table_probe(table, id, &n);
+    return n != 0 && n <= count ? &table->entries[n - 1] : NULL;
+}
+
+/* Appends a variable that is not there, into capacity that is.  VM lock, or an
+ * object that nobody else sees. */
+void
+rb_fields_table_append(VALUE fields, ID id, VALUE val)
+{
+    struct rb_fields_table *table = IMEMO_FIELDS(fields)->as.table;
+    uint32_t count = table->count, n;
+    uint32_t *slot = table_probe(table, id, &n);
+
+    RUBY_ASSERT(n == 0);
+    RUBY_ASSERT(count < table->capacity);
+
+    table->entries[count].key = id;
+    table->entries[count].value = val;
+    __atomic_store_n(slot, count + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&table->count, count + 1, __ATOMIC_RELEASE);
+    RB_OBJ_WRITTEN(fields, Qundef, val);
+}
+
+/* =========================================================================
+ * what the GC asks
+ * ========================================================================= */
+
+static bool
+fields_complex_p(VALUE fields)
+{
+    return IMEMO_FIELDS(fields)->shape_id == OBJ_TOO_COMPLEX_SHAPE_ID;
+}
+
+/* Marks the values, or updates the references to them.  The GC, all stop. */
+void
+rb_imemo_fields_mark_and_move(VALUE fields)
+{
+    RUBY_ASSERT(rb_imemo_fields_valid_p(fields));
+
+    if (fields_complex_p(fields)) {
+        struct rb_fields_table *table = IMEMO_FIELDS(fields)->as.table;
+        for (uint32_t i = 0; i < table->count; i++) {
+            rb_gc_mark_and_move(&table->entries[i].value);
+        }
+    }
+    else {
+        VALUE *ptr = rb_fields_ptr(fields);
+        for (attr_index_t i = 0; i < IMEMO_FIELDS(fields)->capacity; i++) {
+            rb_gc_mark_and_move(&ptr[i]);
+        }
+    }
+}
+
+/* Gives back the memory that the object owns.  The GC. */
+void
+rb_imemo_fields_free(VALUE fields)
+{
+    if (fields_complex_p(fields)) {
+        xfree(IMEMO_FIELDS(fields)->as.table);
+    }
+    else if (IMEMO_FIELDS(fields)->flags & IMEMO_FIELDS_HEAP) {
+        xfree(IMEMO_FIELDS(fields)->as.ptr);
+    }
+}
+
+/* Bytes that the object owns beside its slot.  Any Ractor. */
+size_t
+rb_imemo_fields_memsize(VALUE fields)
+{
+    if (rb_fields_shape_id_load_acquire(fields) == OBJ_TOO_COMPLEX_SHAPE_ID) {
+        struct rb_fields_table *table = IMEMO_FIELDS(fields)->as.table;
+        return table_bytes(table->capacity, (size_t)table->index_mask + 1);
+    }
+    else if (IMEMO_FIELDS(fields)->flags & IMEMO_FIELDS_HEAP) {
+        return IMEMO_FIELDS(fields)->capacity * sizeof(VALUE);
+    }
+    return 0;
+}
+
+/* Bytes that the instance variables of +klass+ take: slot and owned memory of
+ * its fields object.  Any Ractor. */
+size_t
+rb_class_fields_memsize(VALUE klass)
+{
+    VALUE fields = rb_class_fields_load_acquire(klass);
+    return fields ? rb_gc_obj_slot_size(fields) + rb_imemo_fields_memsize(fields) : 0;
+}
+
+/* =========================================================================
+ * the checker
+ * ========================================================================= */
+
+static bool
+table_valid_p(struct rb_fields_table *table)
+{
+    if (table->count > table->capacity) return false;
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct rb_fields_entry *entry = &table->entries[i];
+        if (UNDEF_P(entry->value) || rb_fields_table_find(table, entry->key) != entry) return false;
+    }
+    return true;
+}
+
+/* Whether the invariants of class_fields.h hold for +fields+.  Called in debug
+ * builds at each publication and each mark; the VM lock or all stop. */
+bool
+rb_imemo_fields_valid_p(VALUE fields)
+{
+    const struct rb_imemo_fields *f = IMEMO_FIELDS(fields);
+
+    if (!imemo_type_p(fields, imemo_fields)) return false;
+    /* still being built: rb_imemo_fields_new(_complex) has allocated the slot,
+     * and this GC is that of its own memory */
+    if (f->shape_id == ROOT_SHAPE_ID) return f->capacity == 0;
+    if (fields_complex_p(fields)) return f->capacity == 0 && table_valid_p(f->as.table);
+
+    attr_index_t used = rb_shape_get_shape_by_id(f->shape_id)->next_iv_index;
+    if (used > f->capacity) return false;
+
+    const VALUE *ptr = rb_fields_ptr(fields);
+    for (attr_index_t i = 0; i < f->capacity; i++) {
+        if (i >= used && !UNDEF_P(ptr[i])) return false; /* [B] */
+    }
+    return true;
+}

@@ -1,0 +1,368 @@
+/**********************************************************************
+
+  shape.c - shape look-up and transition without the VM lock
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Upstream's shape tree, with the parts replaced that are read while another
+ * Ractor makes the tree grow.
+ *
+ * A shape's own words (edge_name, next_iv_index, capacity, type, parent_id)
+ * are written, under the VM lock, before anybody can see its id, and never
+ * again.  Two words change later, each written under the VM lock:
+ *
+ * Note [SHAPE-INDEX]
+ * ~~~~~~~~~~~~~~~~~~
+ * ancestor_index: NULL, then once the root of an immutable red-black tree over
+ * all variables of the shape.  Past ten variables, making a child builds it,
+ * for the child's ancestors as well, which are visible already: releasing the
+ * child does not order that.  So the word has its own release in upstream's
+ * redblack_cache_ancestors, and its own acquire in shape_index_load_acquire.
+ * One look-up reads it once: a second read may find an index where the first
+ * found none, and an answer put together from both is wrong.
+ *
+ * Note [SHAPE-EDGES]
+ * ~~~~~~~~~~~~~~~~~~
+ * edges: NULL, then the only child, tagged, then a table of children.  It is
+ * an index of shape ids by edge name, open addressing, 0 (the root, nobody's
+ * child) for an empty slot.  A child is written before its id is stored
+ * (release), and a slot never changes again.  A table that is half full is
+ * copied into one of twice the size and the word released anew.  Readers may
+ * be in the old one, and shapes live as long as the VM, so it is kept: `prev`
+ * chains them, less than the last one's size in all.
+ */
+
+#include "internal.h"
+#include "internal/class.h"
+#include "internal/variable.h"
+#include "shape.h"
+#include "symbol.h"
+#include "vm_sync.h"
+
+/* =========================================================================
+ * the index of a variable: any Ractor, no lock
+ * ========================================================================= */
+
+/* as in upstream's shape.c */
+#define ANCESTOR_CACHE_THRESHOLD 10
+#define ANCESTOR_SEARCH_MAX_DEPTH 2
+
+/* The index of +shape+, or NULL where there is none or too few variables for
+ * one.  Synchronises with redblack_cache_ancestors. */
+static const redblack_node_t *
+shape_index_load_acquire(const rb_shape_t *shape)
+{
+    if (shape->next_iv_index < ANCESTOR_CACHE_THRESHOLD) return NULL;
+    return __atomic_load_n(&shape->ancestor_index, __ATOMIC_ACQUIRE);
+}
+
+/* VM lock.  Synchronises with shape_index_load_acquire. */
+void
+rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index)
+{
+    __atomic_store_n(&shape->ancestor_index, index, __ATOMIC_RELEASE);
+}
+
+static const redblack_node_t *
+redblack_node(redblack_id_t id)
+{
+    return id ? &GET_SHAPE_TREE()->shape_cache[id - 1] : NULL;
+}
+
+/* The shape that set +id+, or NULL. */
+static const rb_shape_t *
+redblack_lookup(const redblack_node_t *node, ID id)
+{
+    while (node) {
+        if (node->key == id) {
+            /* the lowest bit is the node's colour */
+            return (const rb_shape_t *)((uintptr_t)node->value & ~(uintptr_t)1);
+        }
+        node = redblack_node(id < node->key ? node->l : node->r);
+    }
+    return NULL;
+}
+
+/* The same by walking up. */
+static const rb_shape_t *
+ancestor_lookup(const rb_shape_t *shape, ID id)
+{
+    while (shape->parent_id != INVALID_SHAPE_ID) {
+        if (shape->edge_name == id) return shape->type == SHAPE_IVAR ? shape : NULL;
+        shape = rb_shape_get_shape_by_id(shape->parent_id);
+    }
+    return NULL;
+}
+
+/*
+ * Whether the variable +id+ is set in +shape+, and at which index.  Any Ractor.
+ * The shape is not the too-complex one.
+ */
+bool
+rb_shape_get_iv_index(rb_shape_t *shape, ID id, attr_index_t *value)
+{
+    RUBY_ASSERT(rb_shape_id(shape) != OBJ_TOO_COMPLEX_SHAPE_ID);
+
+    const redblack_node_t *index = shape_index_load_acquire(shape);
+    const rb_shape_t *found = index ? redblack_lookup(index, id) : ancestor_lookup(shape, id);
+
+    if (!found) return false;
+    *value = found->next_iv_index - 1;
+    return true;
+}
+
+/*
+ * The same for inline caches: *value and *shape_id_hint are the last answer
+ * and its shape (or INVALID_SHAPE_ID), and are set to this one's.  A shape that
+ * shares its latest ancestors with the hint's is answered without a look-up.
+ * Any Ractor.
+ */
+bool
+rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value, shape_id_t *shape_id_hint)
+{
+    rb_shape_t *initial_shape = rb_shape_get_shape_by_id(shape_id);
+    rb_shape_t *shape = initial_shape;
+    attr_index_t index_hint = *value;
+
+    if (*shape_id_hint != INVALID_SHAPE_ID) {
+        rb_shape_t *hint = rb_shape_get_shape_by_id(*shape_id_hint);
+        bool indexed = shape_index_load_acquire(shape) != NULL;
+
+        for (int depth = indexed ? ANCESTOR_SEARCH_MAX_DEPTH : INT_MAX;
+             depth > 0 && shape->next_iv_index > index_hint; depth--) {
+            while (hint->next_iv_index > shape->next_iv_index) hint = rb_shape_get_parent(hint);
+
+            if (hint == shape) {
+                /* a common ancestor that has the variable */
+                *value = index_hint;
+                *shape_id_hint = rb_shape_id(shape);
+                return true;
+            }
+            if (shape->edge_name == id) {
+                *value = shape->next_iv_index - 1;
+                *shape_id_hint = rb_shape_id(shape);
+                return true;
+            }
+            shape = rb_shape_get_parent(shape);
+        }
+        /* the ancestor may have no index of its own */
+        if (indexed) shape = initial_shape;
+    }
+
+    *shape_id_hint = shape_id;
+    return rb_shape_get_iv_index(shape, id, value);
+}
+
+/*
+ * Stores the ids of the variables of +shape+ from index +from+ on, in the order
+ * of their setting, at ids[0 ... next_iv_index - from].  Any Ractor.
+ */
+void
+rb_shape_iv_ids(rb_shape_t *shape, attr_index_t from, ID *ids)
+{
+    for (; shape->next_iv_index > from; shape = rb_shape_get_parent(shape)) {
+        if (shape->type == SHAPE_IVAR) ids[shape->next_iv_index - 1 - from] = shape->edge_name;
+    }
+}
+
+/*
+ * The shape with the same variables as +shape+, in the same order, but without
+ * the one at +index+; the too-complex shape when no more shapes can be made.
+ * Any Ractor.
+ */
+rb_shape_t *
+rb_shape_without_iv(rb_shape_t *shape, attr_index_t index)
+{
+    attr_index_t count = shape->next_iv_index - index;
+    VALUE ids_buffer;
+    ID *ids = ALLOCV_N(ID, ids_buffer, count);
+    rb_shape_iv_ids(shape, index, ids);
+
+    while (shape->next_iv_index > index) shape = rb_shape_get_parent(shape);
+    for (attr_index_t i = 1; i < count && shape->type != SHAPE_OBJ_TOO_COMPLEX; i++) {
+        shape = rb_shape_get_next_iv_shape(shape, ids[i]);
+    }
+    ALLOCV_END(ids_buffer);
+    return shape;
+}
+
+/* =========================================================================
+ * the children of a shape: Note [SHAPE-EDGES]
+ * ========================================================================= */
+
+struct shape_edges {
+    /* immutable once published */
+    struct shape_edges *prev;   /* the smaller table that this one replaced */
+    uint32_t mask;              /* slots - 1 */
+    /* written under the VM lock */
+    uint32_t count;
+    shape_id_t slots[1];
+};
+
+#define ONLY_CHILD_TAG ((uintptr_t)1)
+#define EDGES_MIN_SLOTS 8
+
+/* The word as it is now.  Synchronises with shape_edges_store_release. */
+static uintptr_t
+shape_edges_load_acquire(const rb_shape_t *shape)
+{
+    return (uintptr_t)__atomic_load_n(&shape->edges, __ATOMIC_ACQUIRE);
+}
+
+/* VM lock.  Synchronises with shape_edges_load_acquire. */
+static void
+shape_edges_store_release(rb_shape_t *shape, uintptr_t edges)
+{
+    __atomic_store_n(&shape->edges, (struct rb_id_table *)edges, __ATOMIC_RELEASE);
+}
+
+static rb_shape_t *
+edges_only_child(uintptr_t edges)
+{
+    return edges & ONLY_CHILD_TAG ? (rb_shape_t *)(edges & ~ONLY_CHILD_TAG) : NULL;
+}
+
+static size_t
+edges_bytes(size_t slots)
+{
+    return offsetof(struct shape_edges, slots) + slots * sizeof(shape_id_t);
+}
+
+static struct shape_edges *
+edges_alloc(size_t slots, struct shape_edges *prev)
+{
+    struct shape_edges *table = ruby_xcalloc(1, edges_bytes(slots));
+    table->prev = prev;
+    table->mask = (uint32_t)(slots - 1);
+    return table;
+}
+
+/* The slot of the child +id+, or the empty one where the probe for it ends; a
+ * table is never full.  Synchronises with edges_insert. */
+static shape_id_t *
+edges_probe(struct shape_edges *table, ID id, rb_shape_t **child)
+{
+    uint32_t i = rb_id_hash(id);
+
+    for (;; i++) {
+        shape_id_t *slot = &table->slots[i & table->mask];
+        shape_id_t shape_id = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+        *child = shape_id ? rb_shape_get_shape_by_id(shape_id) : NULL;
+        if (!*child || (*child)->edge_name == id) return slot;
+    }
+}
+
+/* VM lock, or a table that nobody else sees.  Synchronises with edges_probe. */
+static void
+edges_insert(struct shape_edges *table, rb_shape_t *child)
+{
+    rb_shape_t *existing;
+    shape_id_t *slot = edges_probe(table, child->edge_name, &existing);
+
+    RUBY_ASSERT(!existing);
+    __atomic_store_n(slot, rb_shape_id(child), __ATOMIC_RELEASE);
+    __atomic_store_n(&table->count, table->count + 1, __ATOMIC_RELAXED);
+}
+
+static struct shape_edges *
+edges_grow(struct shape_edges *table)
+{
+    struct shape_edges *larger = edges_alloc(((size_t)table->mask + 1) * 2, table);
+
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        if (table->slots[i]) edges_insert(larger, rb_shape_get_shape_by_id(table->slots[i]));
+    }
+    return larger;
+}
+
+/* An empty table: the edges of a shape whose first child counts as a variation
+ * already.  VM lock, or start-up. */
+void
+rb_shape_edges_init(rb_shape_t *shape)
+{
+    shape_edges_store_release(shape, (uintptr_t)edges_alloc(EDGES_MIN_SLOTS, NULL));
+}
+
+/* The child of +shape+ by the edge +id+, or NULL.  Any Ractor, no lock. */
+rb_shape_t *
+rb_shape_edges_find(rb_shape_t *shape, ID id)
+{
+    uintptr_t edges = shape_edges_load_acquire(shape);
+    if (!edges) return NULL;
+
+    rb_shape_t *child = edges_only_child(edges);
+    if (child) return child->edge_name == id ? child : NULL;
+
+    edges_probe((struct shape_edges *)edges, id, &child);
+    return child;
+}
+
+/* Makes +child+, written, a child of +shape+, and returns whether the shape had
+ * edges already.  VM lock. */
+bool
+rb_shape_edges_add(rb_shape_t *shape, rb_shape_t *child)
+{
+    uintptr_t edges = shape_edges_load_acquire(shape);
+    if (!edges) {
+        shape_edges_store_release(shape, (uintptr_t)child | ONLY_CHILD_TAG);
+        return false;
+    }
+
+    rb_shape_t *only_child = edges_only_child(edges);
+    struct shape_edges *table = only_child ? edges_alloc(EDGES_MIN_SLOTS, NULL) : (struct shape_edges *)edges;
+    if (only_child) edges_insert(table, only_child);
+    if (table->count >= (table->mask + 1) / 2) table = edges_grow(table);
+
+    edges_insert(table, child);
+    if ((uintptr_t)table != edges) shape_edges_store_release(shape, (uintptr_t)table);
+    return true;
+}
+
+/* Calls +func+ with the edge name of each child of +shape+, and the child, as
+ * rb_id_table_foreach would.  VM lock. */
+void
+rb_shape_edges_foreach(rb_shape_t *shape, rb_id_table_foreach_func_t *func, void *data)
+{
+    uintptr_t edges = shape_edges_load_acquire(shape);
+    if (!edges) return;
+
+    rb_shape_t *only_child = edges_only_child(edges);
+    if (only_child) {
+        func(only_child->edge_name, (VALUE)only_child, data);
+        return;
+    }
+
+    struct shape_edges *table = (struct shape_edges *)edges;
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        if (!table->slots[i]) continue;
+        rb_shape_t *child = rb_shape_get_shape_by_id(table->slots[i]);
+        func(child->edge_name, (VALUE)child, data);
+    }
+}
+
+/* How many children +shape+ has.  Any Ractor.  Relaxed: the number stands for
+ * itself, nothing is read on the strength of it. */
+size_t
+rb_shape_edges_count(rb_shape_t *shape)
+{
+    uintptr_t edges = shape_edges_load_acquire(shape);
+    if (!edges) return 0;
+    return edges_only_child(edges) ? 1 : __atomic_load_n(&((struct shape_edges *)edges)->count, __ATOMIC_RELAXED);
+}
+
+/* Bytes that +shape+ takes, the tables that it has outgrown included. */
+size_t
+rb_shape_memsize(rb_shape_t *shape)
+{
+    size_t size = sizeof(rb_shape_t);
+    uintptr_t edges = shape_edges_load_acquire(shape);
+
+    if (!edges || edges_only_child(edges)) return size;
+    for (struct shape_edges *table = (struct shape_edges *)edges; table; table = table->prev) {
+        size += edges_bytes((size_t)table->mask + 1);
+    }
+    return size;
+}

@@ -1,0 +1,85 @@
+#ifndef LOCKFREE_VM_CLASS_IVAR_H
+#define LOCKFREE_VM_CLASS_IVAR_H
+/**********************************************************************
+
+  vm_class_ivar.h - the interpreter's inline cache for variables of classes
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of vm_insnhelper.c, included before vm_getivar, whose case for classes
+ * and modules this is.  The cache (shape id, index) is one word, says a thing
+ * that is true for ever, and is read and filled by every Ractor.
+ */
+
+#include "class_fields.h"
+
+/* Misses: looks the variable up, fills the cache.  Qundef: not set. */
+NOINLINE(static VALUE vm_getivar_class_miss(VALUE fields, shape_id_t shape_id, ID id, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr, attr_index_t index, shape_id_t cached_id));
+static VALUE
+vm_getivar_class_miss(VALUE fields, shape_id_t shape_id, ID id, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr, attr_index_t index, shape_id_t cached_id)
+{
+    RB_DEBUG_COUNTER_INC(ivar_get_ic_miss);
+
+    if (shape_id == OBJ_TOO_COMPLEX_SHAPE_ID) {
+        struct rb_fields_entry *entry = rb_fields_table_find(IMEMO_FIELDS(fields)->as.table, id);
+        return entry ? rb_fields_value_load_acquire(&entry->value) : Qundef;
+    }
+
+    shape_id_t previous_cached_id = cached_id;
+    if (!rb_shape_get_iv_index_with_hint(shape_id, id, &index, &cached_id)) {
+        if (is_attr) {
+            vm_cc_attr_index_initialize(cc, shape_id);
+        }
+        else {
+            vm_ic_attr_index_initialize(ic, shape_id);
+        }
+        return Qundef;
+    }
+    if (cached_id != previous_cached_id) fill_ivar_cache(iseq, ic, cc, is_attr, index, cached_id);
+    return index == ATTR_INDEX_NOT_SET ? Qundef : rb_fields_value_load_acquire(&rb_fields_ptr(fields)[index]);
+}
+
+/*
+ * The value of +id+ of +klass+, or +default_value+ if it is not set; Qundef for
+ * the latter asks defined?(@x), which no Ractor is denied.  Any Ractor, no lock.
+ * Raises Ractor::IsolationError as rb_class_ivar_lookup does.
+ */
+ALWAYS_INLINE(static VALUE vm_getivar_class(VALUE klass, ID id, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr, VALUE default_value));
+static inline VALUE
+vm_getivar_class(VALUE klass, ID id, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr, VALUE default_value)
+{
+    VALUE fields = rb_class_fields_load_acquire(klass);
+    if (UNLIKELY(!fields)) return default_value;
+
+    shape_id_t shape_id = rb_fields_shape_id_load_acquire(fields);
+    shape_id_t cached_id;
+    attr_index_t index;
+    VALUE val;
+
+    if (is_attr) {
+        vm_cc_atomic_shape_and_index(cc, &cached_id, &index);
+    }
+    else {
+        vm_ic_atomic_shape_and_index(ic, &cached_id, &index);
+    }
+
+    if (LIKELY(cached_id == shape_id)) {
+        RB_DEBUG_COUNTER_INC(ivar_get_ic_hit);
+        if (index == ATTR_INDEX_NOT_SET) return default_value;
+        val = rb_fields_value_load_acquire(&rb_fields_ptr(fields)[index]);
+    }
+    else {
+        val = vm_getivar_class_miss(fields, shape_id, id, iseq, ic, cc, is_attr, index, cached_id);
+        if (UNDEF_P(val)) return default_value;
+    }
+
+    if (UNLIKELY(!rb_value_any_ractor_p(val)) && !UNDEF_P(default_value)) {
+        rb_class_ivar_get_check_any_ractor(klass, id, val);
+    }
+    return val;
+}
+
+#endif /* LOCKFREE_VM_CLASS_IVAR_H */
