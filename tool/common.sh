@@ -10,8 +10,11 @@ set -euo pipefail
 SRCDIR=${SRCDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
 BUILD=${BUILD:-$PWD/build}
 JOBS=${JOBS:-$(nproc)}
-base=$BUILD/base/ruby      # the pristine unpacked base: the source of stock
-tree=$BUILD/tree           # base + series: the source of ours
+# shellcheck disable=SC2034
+{
+    base=$BUILD/base/ruby   # the pristine unpacked base: the source of stock
+    tree=$BUILD/tree        # base and series: the source of ours
+}
 
 # shellcheck source=base.lock
 . "$SRCDIR/base.lock"
@@ -55,6 +58,14 @@ tick() {
         wait "$sleeper"
         printf .
     done
+}
+
+# cruby_make NAME ARGUMENTS...: make in build/NAME. Its makefile is CRuby's own: nothing of ours may reach it unasked.
+cruby_make() {
+    local name=$1
+    shift
+    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES -u MAKEFILES -u DESTDIR -u RUBYOPT -u RUBYLIB \
+        "${MAKE:-make}" -j"$JOBS" -C "$BUILD/$name" "$@"
 }
 
 # lock: one make at a time works in a build folder; a second one waits. Scripts called by a holder pass.
