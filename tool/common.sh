@@ -31,6 +31,7 @@ fail() {
 }
 
 # step NAME DESCRIPTION COMMAND...: run a command with its output in a log; say what is done, and how long it took.
+# Where a caller tests its status, `set -e` does not hold in COMMAND (a rule of the shell): a function chains with &&.
 step() {
     local name=$1 what=$2 log=$BUILD/log/$1.log start=$SECONDS status=0 ticker
     shift 2
@@ -48,12 +49,12 @@ step() {
     printf '%d s\n' $((SECONDS - start))
 }
 
-# tick: a dot every ten seconds, until killed.
+# tick: a dot every ten seconds, until killed or left alone.
 tick() {
     local sleeper
     exec 9>&-
-    trap 'kill "$sleeper"; exit' TERM
-    while :; do
+    trap 'kill "$sleeper" 2>/dev/null || :; exit' TERM
+    while kill -0 $$ 2>/dev/null; do
         sleep 10 >/dev/null 2>&1 & sleeper=$!
         wait "$sleeper"
         printf .
