@@ -39,7 +39,7 @@ class TestLockfreeRactor < Test::Unit::TestCase
   def test_anonymous_module
     assert_ractor(<<~RUBY)
       message = Ractor.new(Module.new) { |m| begin; m.instance_variable_set(:@a, 1); rescue => e; e.message; end }.take
-      assert_equal(#{SET.dump} + " (@a from #<Module:0x)>)", message.sub(/0x\\h+/, "0x)"))
+      assert_equal(#{SET.dump} + " (@a from #<Module:0x>)", message.sub(/0x\\h+/, "0x"))
     RUBY
   end
 
