@@ -61,12 +61,18 @@ tick() {
     done
 }
 
-# cruby_make NAME ARGUMENTS...: make in build/NAME. Its makefile is CRuby's own: nothing of ours may reach it unasked.
+# cruby COMMAND...: run a command of CRuby's build without our settings: its makefiles and runners read some of the names.
+cruby() {
+    env -u SRCDIR -u BUILD -u JOBS -u DESTDIR -u RUBY_SOURCE -u RUBY_CONFIGURE_ARGS \
+        -u TESTS -u TESTOPTS -u BTESTS -u MSPECOPT -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEFILES \
+        -u RUBYOPT -u RUBYLIB "$@"
+}
+
+# cruby_make NAME ARGUMENTS...: make in build/NAME.
 cruby_make() {
     local name=$1
     shift
-    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES -u MAKEFILES -u DESTDIR -u RUBYOPT -u RUBYLIB \
-        "${MAKE:-make}" -j"$JOBS" -C "$BUILD/$name" "$@"
+    cruby "${MAKE:-make}" -j"$JOBS" -C "$BUILD/$name" "$@"
 }
 
 # lock: one make at a time works in a build folder; a second one waits. Scripts called by a holder pass.
