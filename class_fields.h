@@ -254,6 +254,7 @@ rb_shape_t *rb_shape_without_iv(rb_shape_t *shape, attr_index_t index);
 void rb_shape_edges_init(rb_shape_t *shape);
 rb_shape_t *rb_shape_edges_find(rb_shape_t *shape, ID id);
 bool rb_shape_edges_add(rb_shape_t *shape, rb_shape_t *child);
+void rb_shape_edges_free(rb_shape_t *shape);
 void rb_shape_edges_foreach(rb_shape_t *shape, rb_id_table_foreach_func_t *func, void *data);
 void rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index);
 

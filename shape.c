@@ -321,6 +321,19 @@ rb_shape_edges_add(rb_shape_t *shape, rb_shape_t *child)
     return true;
 }
 
+/* Gives back all tables of +shape+.  The VM at its end (RUBY_FREE_AT_EXIT). */
+void
+rb_shape_edges_free(rb_shape_t *shape)
+{
+    uintptr_t edges = shape_edges_load_acquire(shape);
+    if (!edges || edges_only_child(edges)) return;
+
+    for (struct shape_edges *table = (struct shape_edges *)edges, *prev; table; table = prev) {
+        prev = table->prev;
+        xfree(table);
+    }
+}
+
 /* Calls +func+ with the edge name of each child of +shape+, and the child, as
  * rb_id_table_foreach would.  VM lock. */
 void
