@@ -25,10 +25,13 @@
  *   [B] Slots at and above shape->next_iv_index hold Qundef.
  *   [C] OBJ_TOO_COMPLEX_SHAPE_ID if and only if the object holds a table; an
  *       object never changes from one kind to the other.
- *   [D] The shape id in the header of a T_CLASS or T_MODULE says nothing
+ *   [D] Whether the values are embedded or in owned memory follows from the
+ *       shape alone, so that compiled code that has guarded on the shape id
+ *       knows where they are.
+ *   [E] The shape id in the header of a T_CLASS or T_MODULE says nothing
  *       about its layout; rb_shape_get_shape_id() answers from here.
- *   [E] Nothing outside this file touches the word fields_obj (`make lint`).
- *   [F] Writers hold the VM lock.  Readers hold nothing, wait for nobody and
+ *   [F] Nothing outside this file touches the word fields_obj (`make lint`).
+ *   [G] Writers hold the VM lock.  Readers hold nothing, wait for nobody and
  *       write nothing: every read is wait-free but for the slow path of an
  *       unshareable value, which asks which Ractor it is.
  *
@@ -157,7 +160,7 @@ rb_class_fields_load_acquire(VALUE klass)
     return __atomic_load_n(&RCLASS_EXT(klass)->fields_obj, __ATOMIC_ACQUIRE);
 }
 
-/* Gives a new class or module a header shape id that is no layout's ([D]):
+/* Gives a new class or module a header shape id that is no layout's ([E]):
  * compiled code that compares header shape ids never takes it for one. */
 static inline void
 rb_class_fields_init(VALUE klass)
@@ -175,6 +178,13 @@ rb_class_fields_store_release(VALUE klass, VALUE fields)
 {
     __atomic_store_n(&RCLASS_EXT(klass)->fields_obj, fields, __ATOMIC_RELEASE);
     if (fields) RB_OBJ_WRITTEN(klass, Qundef, fields);
+}
+
+/* Where compiled code finds the word in a class. */
+static inline int32_t
+rb_class_fields_obj_offset(VALUE klass)
+{
+    return (int32_t)((uintptr_t)&RCLASS_EXT(klass)->fields_obj - (uintptr_t)klass);
 }
 
 /* Marks the fields object, or updates the reference to it.  The GC, all stop. */
@@ -225,6 +235,14 @@ rb_fields_ptr(VALUE fields)
     return UNLIKELY(f->flags & IMEMO_FIELDS_HEAP) ? f->as.ptr : f->as.ary;
 }
 
+/* The shape with the id +shape_id+, as rb_shape_get_shape_by_id, but without a
+ * call: look-ups do it at each step. */
+static inline rb_shape_t *
+rb_shape_at(shape_id_t shape_id)
+{
+    return &GET_SHAPE_TREE()->shape_list[shape_id];
+}
+
 /* The shape id that says where the variables of +klass+ lie.  Any Ractor. */
 static inline shape_id_t
 rb_class_fields_shape_id(VALUE klass)
@@ -273,6 +291,22 @@ VALUE rb_class_ivar_defined(VALUE klass, ID id);
 void rb_class_ivar_foreach(VALUE klass, int (*func)(ID, VALUE, st_data_t), st_data_t arg);
 uint32_t rb_class_ivar_count(VALUE klass);
 VALUE rb_class_ivar_delete(VALUE klass, ID id, VALUE undef);
+
+/* What compiled code needs to read a variable of a class; see
+ * yjit_class_ivar.rs, which has the same struct. */
+struct rb_class_ivar_location {
+    shape_id_t shape_id;
+    bool has_shape;             /* not without variables, not too complex */
+    bool set;
+    bool heap;
+    bool any_ractor;            /* rb_value_any_ractor_p of the value now */
+    int32_t fields_obj_offset;  /* in the class */
+    int32_t shape_id_offset;    /* in the fields object */
+    int32_t values_offset;      /* in the fields object; the pointer, if heap */
+    int32_t value_offset;       /* among the values */
+};
+
+void rb_class_ivar_locate(VALUE klass, ID id, struct rb_class_ivar_location *location);
 
 /* ---- ractor.c: who may --------------------------------------------- */
 

@@ -37,21 +37,37 @@ fields_alloc(size_t size)
     return (VALUE)obj;
 }
 
+/* How many values the largest slot takes: where the variables of a shape are
+ * no more than these, they are embedded, and else not ([D]). */
+static attr_index_t
+fields_max_embedded(void)
+{
+    static attr_index_t max;    /* any Ractor computes the same */
+    if (max == 0) {
+        const size_t *sizes = rb_gc_heap_sizes();
+        while (sizes[1] != 0) sizes++;
+        max = (attr_index_t)((*sizes - FIELDS_HEADER_SIZE) / sizeof(VALUE));
+    }
+    return max;
+}
+
 /*
- * A fields object of the given shape with room for at least +capacity+ values,
- * all Qundef: embedded in the smallest slot that takes them, or in memory of
- * its own.  Any Ractor.  May run the GC; raises NoMemoryError.  Nobody sees the
+ * A fields object of the given shape, with all values Qundef: embedded in the
+ * smallest slot that takes +capacity+ of them, or the largest slot if that
+ * takes the shape's, or with +capacity+ in memory of its own.  Any Ractor.  May run the GC; raises NoMemoryError.  Nobody sees the
  * object before rb_class_fields_store_release.
  */
 VALUE
 rb_imemo_fields_new(shape_id_t shape_id, attr_index_t capacity)
 {
     RUBY_ASSERT(shape_id != OBJ_TOO_COMPLEX_SHAPE_ID);
+    RUBY_ASSERT(capacity >= rb_shape_at(shape_id)->next_iv_index);
 
-    size_t size = FIELDS_HEADER_SIZE + capacity * sizeof(VALUE);
     VALUE fields, *ptr;
 
-    if (rb_gc_size_allocatable_p(size)) {
+    if (rb_shape_at(shape_id)->next_iv_index <= fields_max_embedded()) {
+        if (capacity > fields_max_embedded()) capacity = fields_max_embedded();
+        size_t size = FIELDS_HEADER_SIZE + capacity * sizeof(VALUE);
         size_t slot_size = rb_gc_heap_sizes()[rb_gc_heap_id_for_size(size)];
         capacity = (attr_index_t)((slot_size - FIELDS_HEADER_SIZE) / sizeof(VALUE));
         fields = fields_alloc(size);
@@ -261,8 +277,9 @@ rb_imemo_fields_valid_p(VALUE fields)
     if (f->shape_id == ROOT_SHAPE_ID) return f->capacity == 0;
     if (fields_complex_p(fields)) return f->capacity == 0 && table_valid_p(f->as.table);
 
-    attr_index_t used = rb_shape_get_shape_by_id(f->shape_id)->next_iv_index;
+    attr_index_t used = rb_shape_at(f->shape_id)->next_iv_index;
     if (used > f->capacity) return false;
+    if ((used > fields_max_embedded()) != !!(f->flags & IMEMO_FIELDS_HEAP)) return false; /* [D] */
 
     const VALUE *ptr = rb_fields_ptr(fields);
     for (attr_index_t i = 0; i < f->capacity; i++) {

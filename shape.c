@@ -92,7 +92,7 @@ ancestor_lookup(const rb_shape_t *shape, ID id)
 {
     while (shape->parent_id != INVALID_SHAPE_ID) {
         if (shape->edge_name == id) return shape->type == SHAPE_IVAR ? shape : NULL;
-        shape = rb_shape_get_shape_by_id(shape->parent_id);
+        shape = rb_shape_at(shape->parent_id);
     }
     return NULL;
 }
@@ -123,17 +123,17 @@ rb_shape_get_iv_index(rb_shape_t *shape, ID id, attr_index_t *value)
 bool
 rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value, shape_id_t *shape_id_hint)
 {
-    rb_shape_t *initial_shape = rb_shape_get_shape_by_id(shape_id);
+    rb_shape_t *initial_shape = rb_shape_at(shape_id);
     rb_shape_t *shape = initial_shape;
     attr_index_t index_hint = *value;
 
     if (*shape_id_hint != INVALID_SHAPE_ID) {
-        rb_shape_t *hint = rb_shape_get_shape_by_id(*shape_id_hint);
+        rb_shape_t *hint = rb_shape_at(*shape_id_hint);
         bool indexed = shape_index_load_acquire(shape) != NULL;
 
         for (int depth = indexed ? ANCESTOR_SEARCH_MAX_DEPTH : INT_MAX;
              depth > 0 && shape->next_iv_index > index_hint; depth--) {
-            while (hint->next_iv_index > shape->next_iv_index) hint = rb_shape_get_parent(hint);
+            while (hint->next_iv_index > shape->next_iv_index) hint = rb_shape_at(hint->parent_id);
 
             if (hint == shape) {
                 /* a common ancestor that has the variable */
@@ -146,7 +146,7 @@ rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value,
                 *shape_id_hint = rb_shape_id(shape);
                 return true;
             }
-            shape = rb_shape_get_parent(shape);
+            shape = rb_shape_at(shape->parent_id);
         }
         /* the ancestor may have no index of its own */
         if (indexed) shape = initial_shape;
@@ -163,7 +163,7 @@ rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value,
 void
 rb_shape_iv_ids(rb_shape_t *shape, attr_index_t from, ID *ids)
 {
-    for (; shape->next_iv_index > from; shape = rb_shape_get_parent(shape)) {
+    for (; shape->next_iv_index > from; shape = rb_shape_at(shape->parent_id)) {
         if (shape->type == SHAPE_IVAR) ids[shape->next_iv_index - 1 - from] = shape->edge_name;
     }
 }
@@ -181,7 +181,7 @@ rb_shape_without_iv(rb_shape_t *shape, attr_index_t index)
     ID *ids = ALLOCV_N(ID, ids_buffer, count);
     rb_shape_iv_ids(shape, index, ids);
 
-    while (shape->next_iv_index > index) shape = rb_shape_get_parent(shape);
+    while (shape->next_iv_index > index) shape = rb_shape_at(shape->parent_id);
     for (attr_index_t i = 1; i < count && shape->type != SHAPE_OBJ_TOO_COMPLEX; i++) {
         shape = rb_shape_get_next_iv_shape(shape, ids[i]);
     }
@@ -250,7 +250,7 @@ edges_probe(struct shape_edges *table, ID id, rb_shape_t **child)
     for (;; i++) {
         shape_id_t *slot = &table->slots[i & table->mask];
         shape_id_t shape_id = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-        *child = shape_id ? rb_shape_get_shape_by_id(shape_id) : NULL;
+        *child = shape_id ? rb_shape_at(shape_id) : NULL;
         if (!*child || (*child)->edge_name == id) return slot;
     }
 }
@@ -273,7 +273,7 @@ edges_grow(struct shape_edges *table)
     struct shape_edges *larger = edges_alloc(((size_t)table->mask + 1) * 2, table);
 
     for (uint32_t i = 0; i <= table->mask; i++) {
-        if (table->slots[i]) edges_insert(larger, rb_shape_get_shape_by_id(table->slots[i]));
+        if (table->slots[i]) edges_insert(larger, rb_shape_at(table->slots[i]));
     }
     return larger;
 }
@@ -351,7 +351,7 @@ rb_shape_edges_foreach(rb_shape_t *shape, rb_id_table_foreach_func_t *func, void
     struct shape_edges *table = (struct shape_edges *)edges;
     for (uint32_t i = 0; i <= table->mask; i++) {
         if (!table->slots[i]) continue;
-        rb_shape_t *child = rb_shape_get_shape_by_id(table->slots[i]);
+        rb_shape_t *child = rb_shape_at(table->slots[i]);
         func(child->edge_name, (VALUE)child, data);
     }
 }

@@ -33,7 +33,7 @@
 static rb_shape_t *
 fields_shape(VALUE fields)
 {
-    return rb_shape_get_shape_by_id(fields ? rb_fields_shape_id_load_acquire(fields) : ROOT_SHAPE_ID);
+    return rb_shape_at(fields ? rb_fields_shape_id_load_acquire(fields) : ROOT_SHAPE_ID);
 }
 
 static bool
@@ -151,6 +151,34 @@ void
 rb_class_ivar_foreach(VALUE klass, int (*func)(ID, VALUE, st_data_t), st_data_t arg)
 {
     fields_foreach(rb_class_fields_load_acquire(klass), func, arg);
+}
+
+/*
+ * Where the variable +id+ of +klass+ lies at this moment, for code to be
+ * compiled, which then guards on the shape id.  The caller holds the VM lock
+ * (YJIT compiles under it).
+ */
+void
+rb_class_ivar_locate(VALUE klass, ID id, struct rb_class_ivar_location *location)
+{
+    VALUE fields = rb_class_fields_load_acquire(klass);
+    rb_shape_t *shape = fields_shape(fields);
+    attr_index_t index = 0;
+
+    MEMZERO(location, struct rb_class_ivar_location, 1);
+    if (!fields || shape_too_complex_p(shape)) return;
+
+    location->has_shape = true;
+    location->shape_id = rb_shape_id(shape);
+    location->heap = (IMEMO_FIELDS(fields)->flags & IMEMO_FIELDS_HEAP) != 0;
+    location->fields_obj_offset = rb_class_fields_obj_offset(klass);
+    location->shape_id_offset = offsetof(struct rb_imemo_fields, shape_id);
+    location->values_offset = offsetof(struct rb_imemo_fields, as);
+
+    if (!rb_shape_get_iv_index(shape, id, &index)) return;
+    location->set = true;
+    location->any_ractor = rb_value_any_ractor_p(rb_fields_value_load_acquire(&rb_fields_ptr(fields)[index]));
+    location->value_offset = (int32_t)(index * sizeof(VALUE));
 }
 
 /* =========================================================================

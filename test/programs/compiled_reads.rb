@@ -1,0 +1,54 @@
+# compiled_reads.rb - reads of class variables that are compiled, guarded, refused, and outdated again, printed.
+#
+# Compiled at the first call, or interpreted: the same.
+
+$VERBOSE = nil
+
+class Config
+  @a = 1
+  @b = [2].freeze
+  @c = [3]
+  class << self
+    attr_reader :a, :c
+
+    def get = [@a, @b, @missing, defined?(@a), defined?(@missing)]
+    def unshareable = @c
+  end
+end
+
+def refused = yield
+rescue Ractor::IsolationError => error
+  error.message
+
+def heat = 20.times { Config.get; Config.unshareable; Config.a; Config.c }
+
+heat
+subclasses = Array.new(20) { |i| Class.new(Config) { @a = i; @b = i } }
+other_layouts = Array.new(20) { |i| Class.new(Config) { instance_variable_set(:"@x#{i}", 0); @a = i } }
+empty = Class.new(Config)
+all = [Config, empty, *subclasses, *other_layouts]
+3.times { p all.map(&:get) }
+p all.map(&:a)
+
+p(Ractor.new { 20.times.map { Config.get + [Config.a] }.uniq }.take)
+p(Ractor.new { 20.times.map { [refused { Config.unshareable }, refused { Config.c }] }.uniq }.take)
+heat
+p Config.get, Config.unshareable, Config.c
+
+big = Module.new do
+  100.times { |i| instance_variable_set(:"@v#{i}", i) }
+  def self.some() = [@v0, @v99, @v50]
+end
+20.times { big.some }
+p big.some
+big.instance_variable_set(:@v50, "overwritten")
+p big.some
+GC.compact if GC.respond_to?(:compact)
+p big.some, all.map(&:get)
+
+Config.remove_instance_variable(:@a)
+p Config.get
+Config.instance_variable_set(:@missing, 1)
+p Config.get
+20.times { |i| Config.instance_variable_set(:"@more#{i}", i); Config.get }
+p Config.get, empty.get
