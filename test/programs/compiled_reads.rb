@@ -16,9 +16,11 @@ class Config
   end
 end
 
-def refused = yield
+def refused
+  yield
 rescue Ractor::IsolationError => error
   error.message
+end
 
 def heat = 20.times { Config.get; Config.unshareable; Config.a; Config.c }
 
