@@ -19,8 +19,8 @@
  *
  * Invariants.
  *   [A] A fields object that has been published keeps its layout: index i
- *       means one variable for ever, and the array (or table) stays where it
- *       is.  Only three things change in it: a value is overwritten, a value
+ *       means one variable for ever, and, once there are two Ractors, the array
+ *       (or table) stays where it is.  Only three things change in it: a value is overwritten, a value
  *       is appended into unused capacity, the shape id moves to a descendant.
  *   [B] Slots at and above shape->next_iv_index hold Qundef.
  *   [C] OBJ_TOO_COMPLEX_SHAPE_ID if and only if the object holds a table; an
@@ -70,6 +70,9 @@
  *   the GC, which stops every Ractor and scans stacks and registers
  *   conservatively, keeps it.  Removal never happens in place: in the old and
  *   the new layout index 1 may mean two variables.
+ *   While main is the only Ractor there is no reader to be left behind: owned
+ *   memory then grows where it is, and no old object is left for the GC.  Who
+ *   starts the next Ractor has done so before (creating a thread orders it).
  *   On x86-64 all of these are plain loads and stores; arm64 has ldar, stlr.
  *
  * Note [FIELDS-TABLE]
@@ -128,7 +131,7 @@ struct rb_imemo_fields {
     VALUE flags;
     /* written under the VM lock */
     shape_id_t shape_id;        /* W3 */
-    /* immutable once published */
+    /* immutable once published, but for growth while there is one Ractor */
     attr_index_t capacity;      /* values that fit; 0 for a table */
     union {
         VALUE ary[1];           /* embedded */
@@ -255,6 +258,7 @@ rb_class_fields_shape_id(VALUE klass)
 
 VALUE rb_imemo_fields_new(shape_id_t shape_id, attr_index_t capacity);
 VALUE rb_imemo_fields_new_complex(uint32_t capacity);
+void rb_imemo_fields_grow_single_ractor(VALUE fields, attr_index_t capacity);
 size_t rb_imemo_fields_memsize(VALUE fields);
 void rb_imemo_fields_mark_and_move(VALUE fields);
 void rb_imemo_fields_free(VALUE fields);

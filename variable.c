@@ -209,12 +209,13 @@ fields_copy_locked(VALUE fields, attr_index_t count, shape_id_t shape_id, attr_i
     return copy;
 }
 
-/* At which capacity to go on when +capacity+ is full: half as much again,
- * rounded up to a slot size by rb_imemo_fields_new. */
-static uint32_t
-fields_grow_capa(uint32_t capacity)
+/* At which capacity to go on when +capacity+ is full: about +more+ more, and at
+ * least one.  Half as much again for a copy; rb_imemo_fields_new rounds it up
+ * to a slot.  An eighth where memory grows in place, which costs less. */
+static attr_index_t
+fields_grow_capa(attr_index_t capacity, attr_index_t more)
 {
-    return capacity + capacity / 2 + 1;
+    return more < MAX_IVARS - capacity ? capacity + more + 1 : MAX_IVARS;
 }
 
 struct complex_copy {
@@ -257,10 +258,21 @@ class_ivar_append_complex_locked(VALUE klass, VALUE fields, ID id, VALUE val)
         rb_fields_table_append(fields, id, val); /* T1 to T3 */
     }
     else {
-        VALUE copy = fields_copy_complex_locked(fields, 0, fields_grow_capa(count));
+        VALUE copy = fields_copy_complex_locked(fields, 0, count + count / 2 + 1);
         rb_fields_table_append(copy, id, val);
         class_fields_publish_locked(klass, copy);
     }
+}
+
+/* Makes room for a value at +index+ in owned memory while nobody else can be
+ * reading it. */
+static void
+class_fields_grow_single_ractor_locked(VALUE fields, attr_index_t index)
+{
+    struct rb_imemo_fields *f = IMEMO_FIELDS(fields);
+
+    if (index < f->capacity || !(f->flags & IMEMO_FIELDS_HEAP) || rb_multi_ractor_p()) return;
+    rb_imemo_fields_grow_single_ractor(fields, fields_grow_capa(index, index / 8));
 }
 
 /* W2 and W3, or W4 and W5. */
@@ -269,15 +281,15 @@ class_ivar_append_shape_locked(VALUE klass, VALUE fields, rb_shape_t *next_shape
 {
     attr_index_t index = next_shape->next_iv_index - 1;
 
+    if (fields) class_fields_grow_single_ractor_locked(fields, index);
+
     if (fields && index < IMEMO_FIELDS(fields)->capacity) {
         rb_fields_value_store_release(fields, &rb_fields_ptr(fields)[index], val);
         rb_fields_shape_id_store_release(fields, rb_shape_id(next_shape));
     }
     else {
-        uint32_t capacity = fields ? fields_grow_capa(index) : 1;
-        if (capacity > MAX_IVARS) capacity = MAX_IVARS;
-
-        VALUE copy = fields_copy_locked(fields, index, rb_shape_id(next_shape), (attr_index_t)capacity);
+        attr_index_t capacity = fields_grow_capa(index, index / 2);
+        VALUE copy = fields_copy_locked(fields, index, rb_shape_id(next_shape), capacity);
         rb_fields_value_store_release(copy, &rb_fields_ptr(copy)[index], val);
         class_fields_publish_locked(klass, copy);
     }

@@ -67,6 +67,8 @@ vm_insn_numbers(void)
 #define JIT_COLLECT_USAGE_INSN(insn) \
     __atomic_store_n(insns_count, *insns_count + 1, __ATOMIC_RELAXED) /* read by rb_vm_insns_count_total */
 
+/* cold: its pages shall not lie among those of the loop that runs */
+COLDFUNC
 static VALUE
 vm_exec_core_counting(rb_execution_context_t *ec)
 {
