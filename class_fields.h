@@ -22,7 +22,8 @@
  *       means one variable for ever, and, once there are two Ractors, the array
  *       (or table) stays where it is.  Only three things change in it: a value is overwritten, a value
  *       is appended into unused capacity, the shape id moves to a descendant.
- *   [B] Slots at and above shape->next_iv_index hold Qundef.
+ *   [B] Slots at and above shape->next_iv_index hold Qundef (in the child of
+ *       a fork that hit another Ractor between W2 and W3, one may not).
  *   [C] OBJ_TOO_COMPLEX_SHAPE_ID if and only if the object holds a table; an
  *       object never changes from one kind to the other.
  *   [D] Whether the values are embedded or in owned memory follows from the
@@ -31,9 +32,10 @@
  *   [E] The shape id in the header of a T_CLASS or T_MODULE says nothing
  *       about its layout; rb_shape_get_shape_id() answers from here.
  *   [F] Nothing outside this file touches the word fields_obj (`make lint`).
- *   [G] Writers hold the VM lock.  Readers hold nothing, wait for nobody and
- *       write nothing: every read is wait-free but for the slow path of an
- *       unshareable value, which asks which Ractor it is.
+ *   [G] Writers hold the VM lock.  Readers hold nothing, wait for nobody, and
+ *       a read that hits its cache writes nothing.  What is written at all: an
+ *       inline cache that misses is filled, and a value that is found to be
+ *       deeply frozen is marked shareable, once.
  *
  * Who may do what (callers of the functions in variable.c):
  *
@@ -163,14 +165,18 @@ rb_class_fields_load_acquire(VALUE klass)
     return __atomic_load_n(&RCLASS_EXT(klass)->fields_obj, __ATOMIC_ACQUIRE);
 }
 
-/* Gives a new class or module a header shape id that is no layout's ([E]):
- * compiled code that compares header shape ids never takes it for one. */
+/* Makes a new class or module ready.  Its header's shape id is one that is no
+ * layout's ([E]): compiled code that compares those never takes it for one.  It
+ * is shareable from the start, so that no Ractor that is given it as a value
+ * has to write so. */
 static inline void
 rb_class_fields_init(VALUE klass)
 {
+    if (!rb_class_or_module_p(klass)) return;
 #if SHAPE_IN_BASIC_FLAGS
-    if (rb_class_or_module_p(klass)) RBASIC_SET_SHAPE_ID(klass, OBJ_TOO_COMPLEX_SHAPE_ID);
+    RBASIC_SET_SHAPE_ID(klass, OBJ_TOO_COMPLEX_SHAPE_ID);
 #endif
+    FL_SET_RAW(klass, RUBY_FL_SHAREABLE);
 }
 
 /* Publishes +fields+, filled, or 0, as the fields object of +klass+.  VM lock.
@@ -318,11 +324,24 @@ void rb_class_ivar_get_check_any_ractor(VALUE klass, ID id, VALUE val);
 void rb_class_ivar_set_check_any_ractor(VALUE klass, ID id);
 
 /* Whether any Ractor may have +val+, as far as one look at it can tell: no
- * Ractor is asked for, nothing is walked.  false: ask again, slowly. */
+ * Ractor is asked for, nothing is walked.  false: ask again, slowly.
+ * Synchronises with rb_obj_mark_shareable: an object may be filled and become
+ * shareable when it is a variable's value already, which the release of that
+ * store (W1, W2) does not cover. */
 static inline bool
 rb_value_any_ractor_p(VALUE val)
 {
-    return RB_SPECIAL_CONST_P(val) || RB_OBJ_SHAREABLE_P(val);
+    return RB_SPECIAL_CONST_P(val) ||
+        (__atomic_load_n(&RBASIC(val)->flags, __ATOMIC_ACQUIRE) & RUBY_FL_SHAREABLE);
+}
+
+/* Says that +obj+, and all that it refers to, is shareable.  The Ractor that
+ * owns it, or, for what is deeply frozen or a class, the first that asks: hence
+ * an atomic or.  Synchronises with rb_value_any_ractor_p. */
+static inline void
+rb_obj_mark_shareable(VALUE obj)
+{
+    __atomic_fetch_or(&RBASIC(obj)->flags, (VALUE)RUBY_FL_SHAREABLE, __ATOMIC_RELEASE);
 }
 
 #endif /* LOCKFREE_CLASS_FIELDS_H */

@@ -196,7 +196,8 @@ rb_fields_table_append(VALUE fields, ID id, VALUE val)
     uint32_t count = table->count, n;
     uint32_t *slot = table_probe(table, id, &n);
 
-    RUBY_ASSERT(n == 0);
+    /* or between T2 and T3 another Ractor was cut off by a fork */
+    RUBY_ASSERT(n == 0 || n == count + 1);
     RUBY_ASSERT(count < table->capacity);
 
     table->entries[count].key = id;
@@ -304,8 +305,8 @@ rb_imemo_fields_valid_p(VALUE fields)
     if ((used > fields_max_embedded()) != !!(f->flags & IMEMO_FIELDS_HEAP)) return false; /* [D] */
 
     const VALUE *ptr = rb_fields_ptr(fields);
-    for (attr_index_t i = 0; i < f->capacity; i++) {
-        if (i >= used && !UNDEF_P(ptr[i])) return false; /* [B] */
+    for (attr_index_t i = used; i < f->capacity; i++) {
+        if (i > used && !UNDEF_P(ptr[i])) return false; /* [B] */
     }
     return true;
 }

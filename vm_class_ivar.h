@@ -11,7 +11,8 @@
 /*
  * Part of vm_insnhelper.c, included before vm_getivar, whose case for classes
  * and modules this is.  The cache (shape id, index) is one word, says a thing
- * that is true for ever, and is read and filled by every Ractor.
+ * that is true for ever, and is read and filled by every Ractor.  A site that
+ * meets several layouts in several Ractors is filled again and again.
  */
 
 #include "class_fields.h"

@@ -43,7 +43,17 @@ fn locate(receiver: VALUE, id: ID) -> Option<ClassIvarLocation> {
     location.has_shape.then_some(location)
 }
 
+/// What is counted where compiled code gives up.
+struct GiveUp {
+    not_heap: Counter,
+    megamorphic: Counter,
+}
+
+const GET: GiveUp = GiveUp { not_heap: Counter::getivar_not_heap, megamorphic: Counter::getivar_megamorphic };
+const DEFINED: GiveUp = GiveUp { not_heap: Counter::definedivar_not_heap, megamorphic: Counter::definedivar_megamorphic };
+
 /// Guards that `recv` is of the receiver's type and its fields of that shape, and returns the fields object.
+#[allow(clippy::too_many_arguments)]
 fn guard_fields_shape(
     jit: &mut JITState,
     asm: &mut Assembler,
@@ -52,23 +62,24 @@ fn guard_fields_shape(
     recv: Opnd,
     recv_opnd: YARVOpnd,
     max_chain_depth: u8,
+    give_up: GiveUp,
 ) -> Opnd {
-    guard_object_is_heap(asm, recv, recv_opnd, Counter::getivar_not_heap);
+    guard_object_is_heap(asm, recv, recv_opnd, give_up.not_heap);
 
     asm_comment!(asm, "guard class or module");
     let flags = asm.load(Opnd::mem(64, recv, RUBY_OFFSET_RBASIC_FLAGS));
     let builtin_type = asm.and(flags, Opnd::UImm(RUBY_T_MASK as u64));
     asm.cmp(builtin_type, Opnd::UImm(receiver.builtin_type() as u64));
-    jit_chain_guard(JCC_JNE, jit, asm, max_chain_depth, Counter::getivar_megamorphic);
+    jit_chain_guard(JCC_JNE, jit, asm, max_chain_depth, give_up.megamorphic);
 
     asm_comment!(asm, "guard fields object");
     let fields = asm.load(Opnd::mem(64, recv, location.fields_obj_offset));
     asm.test(fields, fields);
-    jit_chain_guard(JCC_JZ, jit, asm, max_chain_depth, Counter::getivar_megamorphic);
+    jit_chain_guard(JCC_JZ, jit, asm, max_chain_depth, give_up.megamorphic);
 
     asm_comment!(asm, "guard shape of fields object");
     asm.cmp(Opnd::mem(32, fields, location.shape_id_offset), Opnd::UImm(location.shape_id as u64));
-    jit_chain_guard(JCC_JNE, jit, asm, max_chain_depth, Counter::getivar_megamorphic);
+    jit_chain_guard(JCC_JNE, jit, asm, max_chain_depth, give_up.megamorphic);
     fields
 }
 
@@ -89,17 +100,22 @@ fn load_value(asm: &mut Assembler, location: &ClassIvarLocation, fields: Opnd) -
     value
 }
 
-/// Guards that any Ractor may have the value: a special constant, or an object with the shareable bit. The interpreter
-/// finds out the rest.
-fn guard_any_ractor(asm: &mut Assembler, value: Opnd) {
+/// Guards that any Ractor may have the value: a special constant, or an object with the shareable bit. For another, the
+/// next version of the block calls rb_ivar_get, which finds out the rest. On arm64 that bit would have to be loaded with
+/// an acquire (rb_value_any_ractor_p), which the assembler does not have: there only special constants pass.
+fn guard_any_ractor(jit: &mut JITState, asm: &mut Assembler, value: Opnd, max_chain_depth: u8) {
     asm_comment!(asm, "guard value is shareable");
     let shareable = asm.new_label("shareable");
     asm.test(value, Opnd::UImm(RUBY_IMMEDIATE_MASK as u64));
     asm.jnz(shareable);
     asm.cmp(value, Qfalse.into());
     asm.je(shareable);
-    asm.test(Opnd::mem(64, value, RUBY_OFFSET_RBASIC_FLAGS), Opnd::UImm(RUBY_FL_SHAREABLE as u64));
-    asm.jz(Target::side_exit(Counter::getivar_megamorphic));
+    if cfg!(target_arch = "aarch64") {
+        asm.test(value, Opnd::UImm(RUBY_IMMEDIATE_MASK as u64)); // zero: a heap object
+    } else {
+        asm.test(Opnd::mem(64, value, RUBY_OFFSET_RBASIC_FLAGS), Opnd::UImm(RUBY_FL_SHAREABLE as u64));
+    }
+    jit_chain_guard(JCC_JZ, jit, asm, max_chain_depth, Counter::getivar_megamorphic);
     asm.write_label(shareable);
 }
 
@@ -123,11 +139,11 @@ pub fn gen_get(
         return None;
     }
 
-    let fields = guard_fields_shape(jit, asm, receiver, &location, recv, recv_opnd, max_chain_depth);
+    let fields = guard_fields_shape(jit, asm, receiver, &location, recv, recv_opnd, max_chain_depth, GET);
     let value = if location.set {
         let value = load_value(asm, &location, fields);
         if any_ractor_asks {
-            guard_any_ractor(asm, value);
+            guard_any_ractor(jit, asm, value, max_chain_depth);
         }
         value
     } else {
@@ -155,10 +171,11 @@ pub fn gen_defined(
 ) -> Option<CodegenStatus> {
     let location = locate(receiver, id)?;
 
-    guard_fields_shape(jit, asm, receiver, &location, recv, SelfOpnd, GET_IVAR_MAX_DEPTH);
+    guard_fields_shape(jit, asm, receiver, &location, recv, SelfOpnd, GET_IVAR_MAX_DEPTH, DEFINED);
     jit_putobject(asm, if location.set { pushval } else { Qnil });
 
-    jump_to_next_insn(jit, asm)
+    jump_to_next_insn(jit, asm);
+    Some(EndBlock)
 }
 
 /// Whether YJIT may take the header's shape id for the receiver's layout: not that of a class or module.
