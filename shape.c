@@ -66,24 +66,21 @@ rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index)
     __atomic_store_n(&shape->ancestor_index, index, __ATOMIC_RELEASE);
 }
 
-static const redblack_node_t *
-redblack_node(redblack_id_t id)
-{
-    return id ? &GET_SHAPE_TREE()->shape_cache[id - 1] : NULL;
-}
-
 /* The shape that set +id+, or NULL. */
 static const rb_shape_t *
 redblack_lookup(const redblack_node_t *node, ID id)
 {
-    while (node) {
+    const redblack_node_t *nodes = GET_SHAPE_TREE()->shape_cache;
+
+    for (;;) {
         if (node->key == id) {
             /* the lowest bit is the node's colour */
             return (const rb_shape_t *)((uintptr_t)node->value & ~(uintptr_t)1);
         }
-        node = redblack_node(id < node->key ? node->l : node->r);
+        redblack_id_t next = id < node->key ? node->l : node->r;
+        if (!next) return NULL;
+        node = &nodes[next - 1];
     }
-    return NULL;
 }
 
 /* The same by walking up. */
