@@ -44,6 +44,9 @@ struct rb_execution_context_struct;
 # define JIT_COLLECT_USAGE_INSN(insn) /* none */
 #endif
 
+/* vm_exec.c; internal/vm.h declares it for YJIT alone */
+extern uint64_t rb_vm_insns_count;
+
 /* Whether the counting loop runs.  Written before the first Ractor starts or
  * with the GVL; read by every Ractor, never hot. */
 extern bool rb_vm_insns_counting;
