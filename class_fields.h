@@ -19,9 +19,10 @@
  *
  * Invariants.
  *   [A] A fields object that has been published keeps its layout: index i
- *       means one variable for ever, and, once there are two Ractors, the array
- *       (or table) stays where it is.  Only three things change in it: a value is overwritten, a value
- *       is appended into unused capacity, the shape id moves to a descendant.
+ *       means one variable for ever, and, once there are two Ractors, the
+ *       array (or table) stays where it is.  Only three things change in it: a
+ *       value is overwritten, a value is appended into unused capacity, the
+ *       shape id moves to a descendant.
  *   [B] Slots at and above shape->next_iv_index hold Qundef (in the child of
  *       a fork that hit another Ractor between W2 and W3, one may not).
  *   [C] OBJ_TOO_COMPLEX_SHAPE_ID if and only if the object holds a table; an
@@ -272,6 +273,7 @@ bool rb_imemo_fields_valid_p(VALUE fields);
 size_t rb_class_fields_memsize(VALUE klass);
 
 struct rb_fields_entry *rb_fields_table_find(struct rb_fields_table *table, ID id);
+VALUE rb_fields_table_lookup(struct rb_fields_table *table, ID id);
 void rb_fields_table_append(VALUE fields, ID id, VALUE val);
 uint32_t rb_fields_table_count_load_acquire(const struct rb_fields_table *table);
 

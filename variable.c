@@ -53,10 +53,7 @@ static VALUE
 fields_lookup(VALUE fields, ID id)
 {
     rb_shape_t *shape = fields_shape(fields);
-    if (shape_too_complex_p(shape)) {
-        struct rb_fields_entry *entry = rb_fields_table_find(fields_table(fields), id);
-        return entry ? rb_fields_value_load_acquire(&entry->value) : Qundef;
-    }
+    if (shape_too_complex_p(shape)) return rb_fields_table_lookup(fields_table(fields), id);
 
     attr_index_t index;
     if (!rb_shape_get_iv_index(shape, id, &index)) return Qundef;
@@ -377,18 +374,18 @@ static VALUE
 class_ivar_delete_locked(VALUE klass, ID id)
 {
     VALUE fields = rb_class_fields_load_acquire(klass);
-    VALUE val = fields_lookup(fields, id);
-    if (UNDEF_P(val)) return Qundef;
-
     rb_shape_t *shape = fields_shape(fields);
-    VALUE rest;
+    VALUE val, rest;
 
     if (shape_too_complex_p(shape)) {
+        val = rb_fields_table_lookup(fields_table(fields), id);
+        if (UNDEF_P(val)) return Qundef;
         rest = fields_copy_complex_locked(fields, id, fields_table(fields)->capacity);
     }
     else {
-        attr_index_t index = 0;
-        rb_shape_get_iv_index(shape, id, &index);
+        attr_index_t index;
+        if (!rb_shape_get_iv_index(shape, id, &index)) return Qundef;
+        val = rb_fields_ptr(fields)[index];
         rest = fields_without_locked(fields, shape, id, index);
     }
     class_fields_publish_locked(klass, rest);

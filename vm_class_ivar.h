@@ -25,8 +25,7 @@ vm_getivar_class_miss(VALUE fields, shape_id_t shape_id, ID id, const rb_iseq_t 
     RB_DEBUG_COUNTER_INC(ivar_get_ic_miss);
 
     if (shape_id == OBJ_TOO_COMPLEX_SHAPE_ID) {
-        struct rb_fields_entry *entry = rb_fields_table_find(IMEMO_FIELDS(fields)->as.table, id);
-        return entry ? rb_fields_value_load_acquire(&entry->value) : Qundef;
+        return rb_fields_table_lookup(IMEMO_FIELDS(fields)->as.table, id);
     }
 
     shape_id_t previous_cached_id = cached_id;
