@@ -281,11 +281,13 @@ uint32_t rb_fields_table_count_load_acquire(const struct rb_fields_table *table)
 
 void rb_shape_iv_ids(rb_shape_t *shape, attr_index_t from, ID *ids);
 rb_shape_t *rb_shape_without_iv(rb_shape_t *shape, attr_index_t index);
+bool rb_shape_tree_lock_enter(unsigned int *lev);
 void rb_shape_edges_init(rb_shape_t *shape);
 rb_shape_t *rb_shape_edges_find(rb_shape_t *shape, ID id);
 bool rb_shape_edges_add(rb_shape_t *shape, rb_shape_t *child);
 void rb_shape_edges_free(rb_shape_t *shape);
 void rb_shape_edges_foreach(rb_shape_t *shape, rb_id_table_foreach_func_t *func, void *data);
+redblack_node_t *rb_shape_index_insert(const redblack_node_t *parent, rb_shape_t *shape, unsigned int max_nodes);
 void rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index);
 
 /* The hash of an ID in the open-addressed indexes of shape.c and imemo.c:

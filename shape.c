@@ -66,6 +66,22 @@ rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index)
     __atomic_store_n(&shape->ancestor_index, index, __ATOMIC_RELEASE);
 }
 
+/* The lowest bit of a node's value is its colour. */
+#define NODE_RED ((uintptr_t)1)
+
+/* The node with that id, or NULL for 0. */
+static redblack_node_t *
+node_at(redblack_id_t id)
+{
+    return id ? &GET_SHAPE_TREE()->shape_cache[id - 1] : NULL;
+}
+
+static bool
+node_red_p(const redblack_node_t *node)
+{
+    return node && ((uintptr_t)node->value & NODE_RED);
+}
+
 /* The shape that set +id+, or NULL. */
 static const rb_shape_t *
 redblack_lookup(const redblack_node_t *node, ID id)
@@ -73,10 +89,8 @@ redblack_lookup(const redblack_node_t *node, ID id)
     const redblack_node_t *nodes = GET_SHAPE_TREE()->shape_cache;
 
     for (;;) {
-        if (node->key == id) {
-            /* the lowest bit is the node's colour */
-            return (const rb_shape_t *)((uintptr_t)node->value & ~(uintptr_t)1);
-        }
+        if (node->key == id) return (const rb_shape_t *)((uintptr_t)node->value & ~NODE_RED);
+
         redblack_id_t next = id < node->key ? node->l : node->r;
         if (!next) return NULL;
         node = &nodes[next - 1];
@@ -187,6 +201,101 @@ rb_shape_without_iv(rb_shape_t *shape, attr_index_t index)
 }
 
 /* =========================================================================
+ * making an index: the VM lock
+ * ========================================================================= */
+
+struct index_insertion {
+    rb_shape_t *shape;
+    unsigned int max_nodes;
+};
+
+/* A copy of +from+, or a red leaf for the shape; NULL when there is no room. */
+static redblack_node_t *
+node_new(const struct index_insertion *insertion, const redblack_node_t *from)
+{
+    rb_shape_tree_t *tree = GET_SHAPE_TREE();
+    if (tree->cache_size + 1 >= insertion->max_nodes) return NULL;
+
+    redblack_node_t *node = &tree->shape_cache[tree->cache_size++];
+    *node = from ? *from : (redblack_node_t){
+        .key = insertion->shape->edge_name,
+        .value = (rb_shape_t *)((uintptr_t)insertion->shape | NODE_RED),
+    };
+    return node;
+}
+
+static redblack_id_t
+node_id(const redblack_node_t *node)
+{
+    return (redblack_id_t)(node - GET_SHAPE_TREE()->shape_cache) + 1;
+}
+
+static void
+node_set_red(redblack_node_t *node, bool red)
+{
+    node->value = (rb_shape_t *)(((uintptr_t)node->value & ~NODE_RED) | (red ? NODE_RED : 0));
+}
+
+/* The subtree of the black +node+, whose +child+ may have become red, with a
+ * red child of its own on the side of +key+.  All three are new: they are
+ * turned in place into a red node with two black children. */
+static redblack_node_t *
+node_balance(redblack_node_t *node, redblack_node_t *child, ID key)
+{
+    if (!node_red_p(child) || child->key == key) return node;
+
+    bool left = key < node->key;
+    bool inner = left != (key < child->key);
+    redblack_node_t *grandchild = node_at(key < child->key ? child->l : child->r);
+    if (!node_red_p(grandchild)) return node;
+
+    redblack_node_t *top = inner ? grandchild : child;
+    if (inner) {
+        *(left ? &child->r : &child->l) = left ? top->l : top->r;
+        *(left ? &top->l : &top->r) = node_id(child);
+    }
+    *(left ? &node->l : &node->r) = left ? top->r : top->l;
+    *(left ? &top->r : &top->l) = node_id(node);
+
+    node_set_red(inner ? child : grandchild, false);
+    node_set_red(top, true);
+    return top;
+}
+
+/* The subtree of +node+ (NULL: none) with the shape in it.  Copies the path to
+ * it; readers are in the old one. */
+static redblack_node_t *
+node_insert(const redblack_node_t *node, const struct index_insertion *insertion)
+{
+    if (!node) return node_new(insertion, NULL);
+
+    ID key = insertion->shape->edge_name;
+    RUBY_ASSERT(key != node->key);
+    redblack_node_t *child = node_insert(node_at(key < node->key ? node->l : node->r), insertion);
+    redblack_node_t *copy = child ? node_new(insertion, node) : NULL;
+    if (!copy) return NULL;
+
+    *(key < copy->key ? &copy->l : &copy->r) = node_id(child);
+    return node_red_p(copy) ? copy : node_balance(copy, child, key);
+}
+
+/*
+ * The index +parent+ (NULL: of no variables) with +shape+ added under its edge
+ * name, or NULL when the tree has its +max_nodes+.  VM lock.  Insertion into a
+ * functional red-black tree: Okasaki, "Red-Black Trees in a Functional
+ * Setting", 1999.
+ */
+redblack_node_t *
+rb_shape_index_insert(const redblack_node_t *parent, rb_shape_t *shape, unsigned int max_nodes)
+{
+    const struct index_insertion insertion = { .shape = shape, .max_nodes = max_nodes };
+    redblack_node_t *root = node_insert(parent, &insertion);
+
+    if (root) node_set_red(root, false);
+    return root;
+}
+
+/* =========================================================================
  * the children of a shape: Note [SHAPE-EDGES]
  * ========================================================================= */
 
@@ -273,6 +382,20 @@ edges_grow(struct shape_edges *table)
         if (table->slots[i]) edges_insert(larger, rb_shape_at(table->slots[i]));
     }
     return larger;
+}
+
+/*
+ * Enters the VM lock, to make a child, and returns true: another Ractor may
+ * have made it since the look-up, so look again.  false: nobody else can have,
+ * for this Ractor has held the lock all along, or is the only one; nothing is
+ * entered.  Any Ractor.
+ */
+bool
+rb_shape_tree_lock_enter(unsigned int *lev)
+{
+    if (!rb_multi_ractor_p() || rb_vm_locked_p()) return false;
+    RB_VM_LOCK_ENTER_LEV(lev);
+    return true;
 }
 
 /* An empty table: the edges of a shape whose first child counts as a variation
