@@ -103,6 +103,7 @@
 
 #include "internal/gc.h"
 #include "internal/imemo.h"
+#include "internal/serial.h"
 #include "ruby/internal/stdbool.h"
 #include "ruby/ractor.h"
 #include "ruby/ruby.h"
@@ -322,10 +323,62 @@ struct rb_class_ivar_location {
 
 void rb_class_ivar_locate(VALUE klass, ID id, struct rb_class_ivar_location *location);
 
+/* ---- vm_class_variable.h: the inline cache of @@x ------------------- */
+
+/* T_IMEMO, imemo_cvar_cache: what a look-up of @@x has found.  Immutable once
+ * published; Note [CVAR-CACHE]. */
+struct rb_cvar_cache {
+    VALUE flags;
+    VALUE base;                 /* where the look-up began */
+    VALUE owner;                /* the class or module that has the variable */
+    rb_serial_t state;          /* rb_cvar_state_load_acquire() before it */
+    shape_id_t shape_id;        /* of the owner's fields; INVALID_SHAPE_ID: a table */
+    attr_index_t index;
+};
+
+RUBY_EXTERN rb_serial_t ruby_vm_global_cvar_state;
+
+/* The number of changes to what a look-up of some @@x may find.  Any Ractor.
+ * Synchronises with rb_cvar_state_advance_release (C2). */
+static inline rb_serial_t
+rb_cvar_state_load_acquire(void)
+{
+    return __atomic_load_n(&ruby_vm_global_cvar_state, __ATOMIC_ACQUIRE);
+}
+
+/* Invalidates all caches, after what has changed is published.  Any Ractor.
+ * Synchronises with rb_cvar_state_load_acquire (C2). */
+static inline void
+rb_cvar_state_advance_release(void)
+{
+    __atomic_fetch_add(&ruby_vm_global_cvar_state, 1, __ATOMIC_RELEASE);
+}
+
+/* The next ancestor of +klass+, or 0.  Any Ractor, no lock.
+ * Synchronises with rb_class_super_store_release: the copy of a module that is
+ * being included is walked to only when it knows its module. */
+static inline VALUE
+rb_class_super_load_acquire(VALUE klass)
+{
+    return __atomic_load_n(&RCLASS(klass)->super, __ATOMIC_ACQUIRE);
+}
+
+/* Any Ractor.  Synchronises with rb_class_super_load_acquire. */
+static inline void
+rb_class_super_store_release(VALUE klass, VALUE super)
+{
+    __atomic_store_n((VALUE *)&RCLASS(klass)->super, super, __ATOMIC_RELEASE);
+    RB_OBJ_WRITTEN(klass, Qundef, super);
+}
+
+struct rb_cvar_cache *rb_cvar_cache_new(VALUE base, VALUE owner, ID id, rb_serial_t state);
+void rb_cvar_cache_mark_and_move(VALUE cache);
+
 /* ---- ractor.c: who may --------------------------------------------- */
 
 void rb_class_ivar_get_check_any_ractor(VALUE klass, ID id, VALUE val);
 void rb_class_ivar_set_check_any_ractor(VALUE klass, ID id);
+void rb_cvar_get_check_any_ractor(VALUE klass, ID id, VALUE val);
 
 /* Whether any Ractor may have +val+, as far as one look at it can tell: no
  * Ractor is asked for, nothing is walked.  false: ask again, slowly.

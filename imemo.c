@@ -222,6 +222,43 @@ rb_fields_table_append(VALUE fields, ID id, VALUE val)
 }
 
 /* =========================================================================
+ * what a look-up of @@x has found: Note [CVAR-CACHE]
+ * ========================================================================= */
+
+/*
+ * Says that @@x, looked up from +base+, is the variable +id+ of +owner+; +state+
+ * is the state before the look-up.  Any Ractor.  May run the GC; raises
+ * NoMemoryError.
+ */
+struct rb_cvar_cache *
+rb_cvar_cache_new(VALUE base, VALUE owner, ID id, rb_serial_t state)
+{
+    VALUE flags = T_IMEMO | FL_WB_PROTECTED | ((VALUE)imemo_cvar_cache << FL_USHIFT);
+    NEWOBJ_OF(cache, struct rb_cvar_cache, 0, flags, sizeof(struct rb_cvar_cache), 0);
+
+    RB_OBJ_WRITE(cache, &cache->base, base);
+    RB_OBJ_WRITE(cache, &cache->owner, owner);
+    cache->state = state;
+    cache->index = 0;
+    cache->shape_id = rb_class_fields_shape_id(owner);
+    if (cache->shape_id == OBJ_TOO_COMPLEX_SHAPE_ID ||
+        !rb_shape_get_iv_index(rb_shape_at(cache->shape_id), id, &cache->index)) {
+        cache->shape_id = INVALID_SHAPE_ID;
+    }
+    return cache;
+}
+
+/* Marks the classes, or updates the references to them.  The GC, all stop. */
+void
+rb_cvar_cache_mark_and_move(VALUE obj)
+{
+    struct rb_cvar_cache *cache = (struct rb_cvar_cache *)obj;
+
+    rb_gc_mark_and_move(&cache->base);
+    rb_gc_mark_and_move(&cache->owner);
+}
+
+/* =========================================================================
  * what the GC asks
  * ========================================================================= */
 

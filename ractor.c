@@ -7,10 +7,12 @@
 **********************************************************************/
 
 /*
- * Two rules of upstream's, for plain instance variables (`@x`) of classes and
- * modules: main alone may set and remove them, and the others may get what is
- * shareable.  The messages are upstream's too, and then name the variable and
- * the module: an isolation error is found in production, far from its cause.
+ * Two rules, for plain instance variables (`@x`) of classes and modules, which
+ * are upstream's, and for class variables (`@@x`), where upstream lets main
+ * alone read: main alone may set and remove them, and the others may get what
+ * is shareable.  The messages are upstream's too, and then name the variable
+ * and the module: an isolation error is found in production, far from its
+ * cause.
  */
 
 #include "internal.h"
@@ -19,10 +21,10 @@
 #include "ractor_core.h"
 #include "symbol.h"
 
-NORETURN(static void class_ivar_isolation_error(const char *what, VALUE klass, ID id));
+NORETURN(static void isolation_error(const char *what, VALUE klass, ID id));
 
 static void
-class_ivar_isolation_error(const char *what, VALUE klass, ID id)
+isolation_error(const char *what, VALUE klass, ID id)
 {
     rb_raise(rb_eRactorIsolationError, "%s (%"PRIsVALUE" from %"PRIsVALUE")",
              what, rb_id2str(id), rb_class_path(klass));
@@ -39,20 +41,39 @@ rb_class_ivar_get_check_any_ractor(VALUE klass, ID id, VALUE val)
 {
     if (LIKELY(rb_ractor_main_p()) || !rb_is_instance_id(id) || rb_ractor_shareable_p(val)) return;
 
-    class_ivar_isolation_error("can not get unshareable values from instance variables of "
+    isolation_error("can not get unshareable values from instance variables of "
                                "classes/modules from non-main Ractors", klass, id);
 }
 
 /*
  * Called before the variable +id+ of +klass+ is set or removed.  Any Ractor.
  * Raises Ractor::IsolationError where it is not main and the variable a plain
- * one.
+ * one or a class variable.
  */
 void
 rb_class_ivar_set_check_any_ractor(VALUE klass, ID id)
 {
-    if (LIKELY(rb_ractor_main_p()) || !rb_is_instance_id(id)) return;
+    if (LIKELY(rb_ractor_main_p())) return;
 
-    class_ivar_isolation_error("can not set instance variables of classes/modules "
-                               "by non-main Ractors", klass, id);
+    if (rb_is_instance_id(id)) {
+        isolation_error("can not set instance variables of classes/modules "
+                        "by non-main Ractors", klass, id);
+    }
+    if (rb_is_class_id(id)) {
+        isolation_error("can not access class variables from non-main Ractors", klass, id);
+    }
+}
+
+/*
+ * Called with a value of the class variable +id+ of +klass+ for which
+ * rb_value_any_ractor_p may be false.  Any Ractor.  Raises
+ * Ractor::IsolationError where it is not main and the value unshareable.
+ */
+void
+rb_cvar_get_check_any_ractor(VALUE klass, ID id, VALUE val)
+{
+    if (LIKELY(rb_ractor_main_p()) || rb_ractor_shareable_p(val)) return;
+
+    isolation_error("can not get unshareable values from class variables "
+                    "from non-main Ractors", klass, id);
 }

@@ -395,8 +395,8 @@ class_ivar_delete_locked(VALUE klass, ID id)
 /*
  * Removes the variable +id+ of +klass+ and returns its value, or +undef+ if it
  * was not set.  The caller has checked that +klass+ is not frozen.  Raises
- * Ractor::IsolationError for a plain instance variable from a Ractor other than
- * main, NoMemoryError; then nothing has changed.
+ * Ractor::IsolationError for a plain instance variable or a class variable from
+ * a Ractor other than main, NoMemoryError; then nothing has changed.
  */
 VALUE
 rb_class_ivar_delete(VALUE klass, ID id, VALUE undef)
@@ -410,5 +410,6 @@ rb_class_ivar_delete(VALUE klass, ID id, VALUE undef)
     }
     RB_VM_LOCK_LEAVE();
 
+    if (rb_is_class_id(id)) rb_cvar_state_advance_release(); /* C2 */
     return UNDEF_P(val) ? undef : val;
 }
