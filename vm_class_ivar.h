@@ -9,8 +9,8 @@
 **********************************************************************/
 
 /*
- * Part of vm_insnhelper.c, included before vm_getivar, whose case for classes
- * and modules this is.  The cache (shape id, index) is one word, says a thing
+ * Part of vm_insnhelper.c, included before vm_getivar and vm_setivar, whose case
+ * for classes and modules this is.  The cache (shape id, index) is one word, says a thing
  * that is true for ever, and is read and filled by every Ractor.  A site that
  * meets several layouts in several Ractors is filled again and again.
  */
@@ -78,6 +78,49 @@ vm_getivar_class(VALUE klass, ID id, const rb_iseq_t *iseq, IVC ic, const struct
 
     if (UNLIKELY(!rb_value_any_ractor_p(val)) && !UNDEF_P(default_value)) {
         rb_class_ivar_get_check_any_ractor(klass, id, val);
+    }
+    return val;
+}
+
+/* ---- writes: main alone ------------------------------------------- */
+
+/*
+ * Overwrites the variable at +index+ of +klass+, whose shape was +shape_id+, and
+ * returns +val+; or Qundef, with nothing changed, where the cache does not hit:
+ * another shape, a frozen class, or a Ractor that is not main.
+ */
+ALWAYS_INLINE(static VALUE vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index));
+static inline VALUE
+vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index)
+{
+    if (UNLIKELY(OBJ_FROZEN_RAW(klass) || !rb_ractor_main_p())) return Qundef;
+    VALUE result = Qundef;
+
+    /* another writer may be copying the fields at this moment */
+    RB_VM_LOCK_ENTER();
+    {
+        VALUE fields = rb_class_fields_load_acquire(klass);
+        if (LIKELY(fields && rb_fields_shape_id_load_acquire(fields) == shape_id)) {
+            RB_DEBUG_COUNTER_INC(ivar_set_ic_hit);
+            rb_fields_value_store_release(fields, &rb_fields_ptr(fields)[index], val); /* W1 */
+            result = val;
+        }
+    }
+    RB_VM_LOCK_LEAVE();
+    return result;
+}
+
+/* Misses: sets the variable, fills the cache.  Raises as rb_ivar_set does. */
+static VALUE
+vm_setivar_class_miss(VALUE klass, ID id, VALUE val, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr)
+{
+    RB_DEBUG_COUNTER_INC(ivar_set_ic_miss_noobject);
+    rb_ivar_set(klass, id, val);
+
+    shape_id_t shape_id = rb_class_fields_shape_id(klass);
+    attr_index_t index;
+    if (shape_id != OBJ_TOO_COMPLEX_SHAPE_ID && rb_shape_get_iv_index(rb_shape_at(shape_id), id, &index)) {
+        fill_ivar_cache(iseq, ic, cc, is_attr, index, shape_id);
     }
     return val;
 }

@@ -124,7 +124,9 @@ vm_setclassvariable(const rb_iseq_t *iseq, const rb_control_frame_t *reg_cfp, ID
 
     if (LIKELY(vm_cvar_cache_hit_p(cache, base)) && LIKELY(rb_ractor_main_p())) {
         RB_DEBUG_COUNTER_INC(cvar_write_inline_hit);
-        rb_class_ivar_set(cache->owner, id, val);
+        if (UNDEF_P(vm_setivar_class(cache->owner, val, cache->shape_id, cache->index))) {
+            rb_class_ivar_set(cache->owner, id, val);
+        }
         return;
     }
 

@@ -29,7 +29,7 @@ extern "C" {
     fn rb_class_ivar_locate(klass: VALUE, id: ID, location: *mut ClassIvarLocation);
 }
 
-fn class_or_module_p(value: VALUE) -> bool {
+pub fn class_or_module_p(value: VALUE) -> bool {
     !value.special_const_p() && matches!(value.builtin_type(), RUBY_T_CLASS | RUBY_T_MODULE)
 }
 

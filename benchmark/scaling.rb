@@ -1,0 +1,133 @@
+# scaling.rb - what N Ractors do against one thread, in one process, warmed up; starting the Ractors is not counted.
+#
+#   ruby --disable-all [--yjit] scaling.rb [case ...]      RACTORS=8 RUNS=10 by default
+#
+# For each case and run: the same work on main, in one go, and cut into equal parts, one for each Ractor.  Prints
+# milliseconds, one line a case: name, serial mean and deviation, Ractors mean and deviation, serial/Ractors.
+
+RACTORS = (ENV["RACTORS"] || 8).to_i
+RUNS = (ENV["RUNS"] || 10).to_i
+
+module Mod
+  @a = 1
+  @b = 2
+  @c = 3
+
+  # Three instance variables of a module.
+  module Compute
+    def self.turns = 8_000_000
+    def self.call(count) = Mod.compute(count)
+  end
+
+  def self.compute(count)
+    count.times { @a + @b + @c }
+  end
+
+  # The same loop over local variables.
+  module Locals
+    def self.turns = 8_000_000
+
+    def self.call(count)
+      a, b, c = 1, 2, 3
+      count.times { a + b + c }
+    end
+  end
+end
+
+# One reader, inherited by a hundred classes, each with a value of its own.
+class Base
+  def self.config = @config
+  singleton_class.attr_reader :settings
+
+  CHILDREN = Ractor.make_shareable(Array.new(100) do |i|
+    Class.new(self) do
+      @config = i
+      @settings = i
+    end
+  end)
+
+  module Reader
+    def self.turns = 2_000_000
+    def self.call(count) = (count / 100).times { CHILDREN.each { |child| child.config } }
+  end
+
+  module AttrReader
+    def self.turns = 2_000_000
+    def self.call(count) = (count / 100).times { CHILDREN.each { |child| child.settings } }
+  end
+end
+
+module Constant
+  LIMIT = [1, 2, 3].freeze
+
+  def self.turns = 8_000_000
+  def self.call(count) = count.times { LIMIT }
+end
+
+class ClassVariable
+  @@limit = 3
+
+  def self.turns = 4_000_000
+  def self.call(count) = count.times { @@limit }
+end
+
+module Lambda
+  def self.turns = 1_000_000
+  def self.call(count) = count.times { |i| lambda { i } }
+end
+
+CASES = {
+  "Mod.compute" => Mod::Compute, "locals" => Mod::Locals, "reader of 100 classes" => Base::Reader,
+  "attr_reader of 100 classes" => Base::AttrReader, "constant" => Constant, "@@x" => ClassVariable, "lambda" => Lambda,
+}.freeze
+
+def milliseconds
+  start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  yield
+  (Process.clock_gettime(Process::CLOCK_MONOTONIC) - start) * 1000
+end
+
+# A plain loop: the blocks of others would make Integer#times a call with many blocks.
+def warm_up(work)
+  i = 0
+  while i < 50
+    work.call(1000)
+    i += 1
+  end
+end
+
+# Ractors that have run the case, and wait to be sent a count.
+def start_ractors(work)
+  ractors = Array.new(RACTORS) do
+    Ractor.new(work) do |work|
+      Thread.current.report_on_exception = false
+      warm_up(work)
+      Ractor.yield :ready
+      work.call(Ractor.receive)
+      :done
+    end
+  end
+  ractors.each(&:take)
+end
+
+def measure(work)
+  warm_up(work)
+  serial = milliseconds { work.call(work.turns) }
+  ractors = start_ractors(work)
+  GC.start
+  [serial, milliseconds { ractors.each { |ractor| ractor.send(work.turns / RACTORS) }.each(&:take) }]
+end
+
+def mean(numbers) = numbers.sum / numbers.size
+def deviation(numbers) = Math.sqrt(numbers.sum { |n| (n - mean(numbers))**2 } / [numbers.size - 1, 1].max)
+
+$VERBOSE = nil # Ractor's warning that it is experimental
+$stdout.sync = true
+(ARGV.empty? ? CASES.keys : ARGV).each do |name|
+  work = CASES.fetch(name) { abort "scaling.rb: no case #{name.inspect}; there are: #{CASES.keys.join(', ')}" }
+  serial, parallel = Array.new(RUNS) { measure(work) }.transpose
+  puts format("%-27s %6.1f ±%5.1f %8.1f ±%6.1f %6.2f", name, mean(serial), deviation(serial),
+              mean(parallel), deviation(parallel), mean(serial) / mean(parallel))
+rescue Ractor::RemoteError => error
+  puts format("%-27s %s", name, error.cause.message)
+end
