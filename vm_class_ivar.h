@@ -82,6 +82,41 @@ vm_getivar_class(VALUE klass, ID id, const rb_iseq_t *iseq, IVC ic, const struct
     return val;
 }
 
+/*
+ * The variable of +obj+, an object, class or module, that the cache +ic+ knows
+ * the place of; Qundef where it does not, or where somebody must be asked
+ * whether this Ractor may have it.  Calls nothing, so that a hit of @x pays for
+ * no stack frame.  Any Ractor.
+ */
+ALWAYS_INLINE(static VALUE vm_getivar_cached(VALUE obj, IVC ic));
+static inline VALUE
+vm_getivar_cached(VALUE obj, IVC ic)
+{
+    if (UNLIKELY(RB_SPECIAL_CONST_P(obj))) return Qundef;
+
+    shape_id_t cached_id;
+    attr_index_t index;
+    vm_ic_atomic_shape_and_index(ic, &cached_id, &index);
+    if (UNLIKELY(index == ATTR_INDEX_NOT_SET)) return Qundef;
+
+    if (LIKELY(BUILTIN_TYPE(obj) == T_OBJECT)) {
+        if (UNLIKELY(ROBJECT_SHAPE_ID(obj) != cached_id)) return Qundef;
+
+        RB_DEBUG_COUNTER_INC(ivar_get_ic_hit);
+        RB_DEBUG_COUNTER_INC(ivar_get_obj_hit);
+        return ROBJECT_IVPTR(obj)[index];
+    }
+    if (LIKELY(rb_class_or_module_p(obj))) {
+        VALUE fields = rb_class_fields_load_acquire(obj);
+        if (UNLIKELY(!fields || rb_fields_shape_id_load_acquire(fields) != cached_id)) return Qundef;
+
+        RB_DEBUG_COUNTER_INC(ivar_get_ic_hit);
+        VALUE val = rb_fields_value_load_acquire(&rb_fields_ptr(fields)[index]);
+        return LIKELY(rb_value_any_ractor_p(val)) ? val : Qundef;
+    }
+    return Qundef;
+}
+
 /* ---- writes: main alone ------------------------------------------- */
 
 /*
