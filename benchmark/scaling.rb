@@ -1,12 +1,15 @@
 # scaling.rb - what N Ractors do against one thread, in one process, warmed up; starting the Ractors is not counted.
 #
-#   ruby --disable-all [--yjit] scaling.rb [case ...]      RACTORS=8 RUNS=10 by default
+#   ruby --disable-all [--yjit] scaling.rb CASE      RACTORS=8 RUNS=10 by default; no CASE: lists them
 #
-# For each case and run: the same work on main, in one go, and cut into equal parts, one for each Ractor.  Prints
-# milliseconds, one line a case: name, serial mean and deviation, Ractors mean and deviation, serial/Ractors.
+# In each run the same work is done on main, in one go, and cut into equal parts, one for each Ractor.  Prints
+# milliseconds: case, serial mean ± deviation, Ractors mean ± deviation, serial/Ractors.  One case a process, since what
+# one makes megamorphic (Integer#times) would slow the next.
 
 RACTORS = (ENV["RACTORS"] || 8).to_i
 RUNS = (ENV["RUNS"] || 10).to_i
+YJIT = defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?
+TURNS_FACTOR = YJIT ? 8 : 1 # so that the work takes a good part of a second either way
 
 module Mod
   @a = 1
@@ -72,7 +75,7 @@ class ClassVariable
 end
 
 module Lambda
-  def self.turns = 1_000_000
+  def self.turns = 50_000
   def self.call(count) = count.times { |i| lambda { i } }
 end
 
@@ -112,22 +115,23 @@ end
 
 def measure(work)
   warm_up(work)
-  serial = milliseconds { work.call(work.turns) }
+  turns = work.turns * TURNS_FACTOR
+  serial = milliseconds { work.call(turns) }
   ractors = start_ractors(work)
   GC.start
-  [serial, milliseconds { ractors.each { |ractor| ractor.send(work.turns / RACTORS) }.each(&:take) }]
+  [serial, milliseconds { ractors.each { |ractor| ractor.send(turns / RACTORS) }.each(&:take) }]
 end
 
 def mean(numbers) = numbers.sum / numbers.size
 def deviation(numbers) = Math.sqrt(numbers.sum { |n| (n - mean(numbers))**2 } / [numbers.size - 1, 1].max)
 
 $VERBOSE = nil # Ractor's warning that it is experimental
-$stdout.sync = true
-(ARGV.empty? ? CASES.keys : ARGV).each do |name|
-  work = CASES.fetch(name) { abort "scaling.rb: no case #{name.inspect}; there are: #{CASES.keys.join(', ')}" }
+name = ARGV[0] or abort "cases: #{CASES.keys.join(', ')}"
+work = CASES.fetch(name) { abort "scaling.rb: no case #{name.inspect}; there are: #{CASES.keys.join(', ')}" }
+begin
   serial, parallel = Array.new(RUNS) { measure(work) }.transpose
-  puts format("%-27s %6.1f ±%5.1f %8.1f ±%6.1f %6.2f", name, mean(serial), deviation(serial),
+  puts format("| %-26s | %6.1f ± %-5.1f | %7.1f ± %-6.1f | %5.2f |", name, mean(serial), deviation(serial),
               mean(parallel), deviation(parallel), mean(serial) / mean(parallel))
 rescue Ractor::RemoteError => error
-  puts format("%-27s %s", name, error.cause.message)
+  puts "| #{name} | #{error.cause.class}: #{error.cause.message} |"
 end

@@ -18,7 +18,8 @@ class TestLockfreeImemo < Test::Unit::TestCase
   end
 
   def test_memsize_counts_the_fields_object
-    header, word = 16, 8
+    word = [0].pack("J").bytesize
+    header = 2 * word
     [1, 3, 4, 8].each do |count|
       size = memsize_of_variables(count)
       assert_operator size, :>=, header + count * word, "#{count} variables"

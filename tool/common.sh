@@ -30,6 +30,25 @@ fail() {
     exit 1
 }
 
+# free_mb: how many megabytes the disk of the build folder has left.
+free_mb() { df -Pm "$BUILD" | awk 'NR == 2 { print $4 }'; }
+
+# room MB: stop while the disk has less: what runs out of room on the way may fail without saying so, and configure takes
+# it for a feature that the machine lacks.
+room() {
+    local free
+    free=$(free_mb) || :
+    [ "${free:-$1}" -ge "$1" ] || fail "$free MB are free on the disk of $BUILD; $1 MB are needed for the next step" \
+        "Make room there and run make again, or start again in a folder on another disk."
+}
+
+# disk_full LOG: whether a command has failed for want of room, as far as its log or the disk tells.
+disk_full() {
+    local free
+    free=$(free_mb) || :
+    [ "${free:-16}" -lt 16 ] || tail -n 100 "$1" | grep -qE 'No space left|Out of diskspace|enough free space|[Qq]uota exceeded'
+}
+
 # step NAME DESCRIPTION COMMAND...: run a command with its output in a log; say what is done, and how long it took.
 # Where a caller tests its status, `set -e` does not hold in COMMAND (a rule of the shell): a function chains with &&.
 step() {
@@ -44,6 +63,8 @@ step() {
     if [ "$status" != 0 ]; then
         printf 'FAILED after %d s\n' $((SECONDS - start))
         tail -n 25 "$log" | sed 's/^/  | /' >&2
+        ! disk_full "$log" || fail "$name failed, and the disk of $BUILD is full" \
+            "Make room there and run make again: it goes on from what is whole."
         return "$status"
     fi
     printf '%d s\n' $((SECONDS - start))
