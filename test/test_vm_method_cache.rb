@@ -140,7 +140,22 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
     RUBY
   end
 
-  # Main makes the classes: in 3.4.5 two Ractors that do corrupt the list of Object's subclasses, stock's as well.
+  # class_list_subclasses_under_lock.patch: stock crashes here in every third run
+  def test_ractors_make_classes
+    assert_calls(<<~'RUBY')
+      ractors = 3.times.map do |n|
+        Ractor.new(n) do |n|
+          30.times.all? do |round|
+            classes = Array.new(40) { |i| Class.new { define_singleton_method(:number, &Ractor.make_shareable(proc { i + round })) } }
+            GC.start if round % 10 == n
+            classes.sum { |klass| klass.number } == 780 + 40 * round
+          end
+        end
+      end
+      assert_equal([true] * 3, ractors.map(&:take))
+    RUBY
+  end
+
   def test_classes_come_and_go_in_ractors
     assert_calls(<<~'RUBY')
       ractors = 3.times.map do
