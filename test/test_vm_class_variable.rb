@@ -176,6 +176,30 @@ class TestLockfreeVmClassVariable < Test::Unit::TestCase
     RUBY
   end
 
+  # stock's caches do not notice these two, or do, depending on which site was last filled
+  def test_overtaken_by_a_variable_that_an_ancestor_gets_later
+    assert_reads(<<~'RUBY')
+      module Included; end
+      class Below < Parent
+        include Included
+        def self.below_x() = @@x
+      end
+      2.times { assert_equal(1, Below.below_x) }
+      Included.class_variable_set(:@@x, :module)
+      2.times { assert_equal([RuntimeError, "class variable @@x of Included is overtaken by Parent"], error_of { Below.below_x }) }
+
+      module Other; end
+      Other.class_variable_set(:@@w, :module)
+      class Child
+        include Other
+        def self.w() = @@w
+      end
+      2.times { assert_equal(:module, Child.w) }
+      Parent.class_variable_set(:@@w, :parent)
+      2.times { assert_equal([RuntimeError, "class variable @@w of Other is overtaken by Parent"], error_of { Child.w }) }
+    RUBY
+  end
+
   # a clone's methods are the same code, with another class to look from
   def test_one_site_for_two_classes
     assert_reads(<<~'RUBY')

@@ -66,6 +66,20 @@ class TestLockfreeVmConstantCache < Test::Unit::TestCase
     RUBY
   end
 
+  # stock crashes here with YJIT: what fills a cache finds it cleared
+  def test_filled_while_another_ractor_clears
+    assert_constants(<<~'RUBY')
+      LIMIT = 0
+      STOP = false
+      200.times { |i| eval("def limit#{i} = LIMIT") }
+      eval("def limits = [#{Array.new(200) { |i| "limit#{i}" }.join(", ")}]")
+      ractors = 3.times.map { Ractor.new { limits until STOP; limits.uniq } }
+      3000.times { |i| Object.const_set(:LIMIT, i) }
+      Object.const_set(:STOP, true)
+      ractors.each { |ractor| assert_equal([2999], ractor.take) }
+    RUBY
+  end
+
   # Code compiled while a constant's cache was empty is thrown away when it is filled, other Ractors or not.
   def test_compiled_when_several_ractors_live
     omit "YJIT is not built in" if YJIT.one?
