@@ -17,9 +17,11 @@
  * for the value; between the two, a Ractor that sets a constant clears it.  And
  * a Ractor that had looked a constant up before it was set, and filled the
  * cache after it was cleared, kept the old value for ever.  So a state advances
- * with each clearing, under the VM lock, in which the constant is set as well;
- * who misses reads it before the look-up, and fills the cache, under the lock,
- * only if it has not moved.
+ * with each clearing; who misses reads it before the look-up, and fills the
+ * cache, under the VM lock, only if it has not moved.  Setting a constant holds
+ * that lock over clearing and storing, which makes this airtight; removing one,
+ * changing its visibility and including a module do not (as in stock), so a
+ * fill may still slip in between the test and their clearing.
  */
 
 static rb_serial_t vm_constant_state;
