@@ -291,7 +291,8 @@ void rb_shape_edges_foreach(rb_shape_t *shape, rb_id_table_foreach_func_t *func,
 redblack_node_t *rb_shape_index_insert(const redblack_node_t *parent, rb_shape_t *shape, unsigned int max_nodes);
 void rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index);
 
-/* The hash of an ID in the open-addressed indexes of shape.c and imemo.c:
+/* The hash of an ID in the open-addressed indexes of shape.c and imemo.c, and of
+ * a word of the kind in vm_method_cache.c, which takes its upper bits:
  * Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
 static inline uint32_t
 rb_id_hash(ID id)

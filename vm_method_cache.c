@@ -16,12 +16,11 @@
 #include "vm_core.h"
 #include "vm_method_cache.h"
 
-/* Fibonacci hashing, as rb_id_hash. */
 static struct vm_method_cache_entry *
 entry_of(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
     uint64_t key = ((uint64_t)(uintptr_t)ci >> 16 ^ (uintptr_t)ci) + klass;
-    return &cache->entries[key * UINT64_C(0x9E3779B97F4A7C15) >> (64 - VM_METHOD_CACHE_BITS)];
+    return &cache->entries[rb_id_hash((ID)key) >> (32 - VM_METHOD_CACHE_BITS)];
 }
 
 /* Whether calls of that kind are kept. */
@@ -61,8 +60,8 @@ rb_vm_method_cache_class_method(const rb_execution_context_t *ec, const struct r
     return cc ? vm_cc_cme(cc) : NULL;
 }
 
-/* Files +cc+, just found for +ci+, if it can be.  Any Ractor, its own table.  Does not run the
- * GC; without memory nothing is filed. */
+/* Files +cc+, just found for +ci+, if it can be.  Any Ractor, its own table.
+ * Does not run the GC; without memory nothing is filed. */
 void
 rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache *cc)
 {
