@@ -410,6 +410,7 @@ rb_class_ivar_delete(VALUE klass, ID id, VALUE undef)
     }
     RB_VM_LOCK_LEAVE();
 
+    if (UNDEF_P(val)) return undef;
     if (rb_is_class_id(id)) rb_cvar_state_advance_release(); /* C2 */
-    return UNDEF_P(val) ? undef : val;
+    return val;
 }

@@ -18,10 +18,8 @@
  * a Ractor that had looked a constant up before it was set, and filled the
  * cache after it was cleared, kept the old value for ever.  So a state advances
  * with each clearing; who misses reads it before the look-up, and fills the
- * cache, under the VM lock, only if it has not moved.  Setting a constant holds
- * that lock over clearing and storing, which makes this airtight; removing one,
- * changing its visibility and including a module do not (as in stock), so a
- * fill may still slip in between the test and their clearing.
+ * cache, under the VM lock, only if it has not moved.  Clearing holds that lock
+ * as well, and comes after the change, or, when a constant is set, with it.
  */
 
 static rb_serial_t vm_constant_state;
@@ -35,7 +33,8 @@ vm_constant_state_load_acquire(void)
     return __atomic_load_n(&vm_constant_state, __ATOMIC_ACQUIRE);
 }
 
-/* When caches are cleared.  Any Ractor. */
+/* When caches are cleared.  Any Ractor, VM lock.  Synchronises with
+ * vm_constant_state_load_acquire. */
 static inline void
 vm_constant_state_advance_release(void)
 {

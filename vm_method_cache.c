@@ -85,6 +85,6 @@ rb_vm_method_cache_clear(rb_ractor_t *r)
 void
 rb_vm_method_cache_free(rb_ractor_t *r)
 {
-    ruby_mimfree(r->method_cache);
+    if (r->method_cache) ruby_mimfree(r->method_cache);
     r->method_cache = NULL;
 }

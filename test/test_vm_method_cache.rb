@@ -177,6 +177,42 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
     RUBY
   end
 
+  # class_include_under_lock.patch: stock calls the old method for ever after
+  %i[include prepend].each do |change|
+    define_method(:"test_racing_#{change}_and_call") do
+      assert_calls(<<~RUBY)
+        class Old; def number = 0; end
+        NEW = Module.new { def number = 1; 300.times { |i| define_method("other\#{i}") {} } }
+        module Current; class << self; attr_accessor :object; end; end
+        def call = Current.object&.number
+        Current.object = Ractor.make_shareable(Old.new)
+        callers = 2.times.map { Ractor.new { nil while call } }
+        stale = 300.times.count do
+          klass = Class.new(Old)
+          Current.object = Ractor.make_shareable(klass.new)
+          Thread.pass
+          klass.#{change}(NEW)
+          eval("Current.object.number") != 1
+        end
+        Current.object = nil
+        callers.each(&:take)
+        assert_equal(0, stale)
+      RUBY
+    end
+  end
+
+  # The caches are cleared after the warning that the method is being defined again, which may call it.
+  def test_called_while_it_is_redefined
+    assert_calls(<<~'RUBY')
+      class Twice; def number = 1; end
+      CALL = ->{ Twice.new.number }
+      def Warning.warn(*, **) = CALL.call
+      $VERBOSE = true
+      class Twice; def number = 2; end
+      assert_equal([2, 2], [CALL.call, Twice.new.number])
+    RUBY
+  end
+
   def test_method_missing_and_respond_to
     assert_calls(<<~'RUBY')
       ghosts = Array.new(20) { |i| Class.new { define_singleton_method(:method_missing) { |name, *| name == :ghost ? i : super(name) } } }
