@@ -25,7 +25,6 @@
  * ========================================================================= */
 
 #define FIELDS_HEADER_SIZE offsetof(struct rb_imemo_fields, as)
-#define FIELDS_MAX_HEAP_ID 1    /* the slots of 80 bytes, where words have 8 */
 
 static VALUE
 fields_alloc(size_t size)
@@ -46,27 +45,21 @@ fields_set_capacity(VALUE fields, VALUE *ptr, attr_index_t from, attr_index_t ca
     IMEMO_FIELDS(fields)->capacity = capacity;
 }
 
-/* How many values are embedded in a slot of that heap. */
+/* How many values to embed where +capacity+ are asked for: a whole slot. */
 static attr_index_t
-fields_slot_capacity(size_t heap_id)
+fields_embedded_capacity(attr_index_t capacity)
 {
-    return (attr_index_t)((rb_gc_heap_sizes()[heap_id] - FIELDS_HEADER_SIZE) / sizeof(VALUE));
-}
+    if (capacity >= FIELDS_MAX_EMBEDDED) return FIELDS_MAX_EMBEDDED;
 
-/* How many values are embedded at most.  Where a shape has no more variables
- * than that they are embedded, and else not ([D]).  A class that grows leaves
- * its slots to the GC: with those of 160 bytes, 10,000 classes of 19 variables
- * take 5% more of the process's memory. */
-static attr_index_t
-fields_max_embedded(void)
-{
-    return fields_slot_capacity(FIELDS_MAX_HEAP_ID);
+    size_t heap_id = rb_gc_heap_id_for_size(FIELDS_HEADER_SIZE + capacity * sizeof(VALUE));
+    size_t slot = (rb_gc_heap_sizes()[heap_id] - FIELDS_HEADER_SIZE) / sizeof(VALUE);
+    return slot < FIELDS_MAX_EMBEDDED ? (attr_index_t)slot : FIELDS_MAX_EMBEDDED;
 }
 
 /*
  * A fields object of the given shape, with all values Qundef: embedded in the
- * smallest slot that takes +capacity+ of them, as far as fields_max_embedded
- * goes, or with room for +capacity+ in memory of its own.  Any Ractor.  May run
+ * smallest slot that takes +capacity+ of them, or FIELDS_MAX_EMBEDDED, or with
+ * room for +capacity+ in memory of its own ([D]).  Any Ractor.  May run
  * the GC; raises NoMemoryError.  Nobody sees the object before
  * rb_class_fields_store_release.
  */
@@ -76,21 +69,17 @@ rb_imemo_fields_new(shape_id_t shape_id, attr_index_t capacity)
     RUBY_ASSERT(shape_id != OBJ_TOO_COMPLEX_SHAPE_ID);
     RUBY_ASSERT(capacity >= rb_shape_at(shape_id)->next_iv_index);
 
-    attr_index_t max_embedded = fields_max_embedded();
     VALUE fields, *ptr;
 
-    if (rb_shape_at(shape_id)->next_iv_index <= max_embedded) {
-        if (capacity > max_embedded) capacity = max_embedded;
-        size_t size = FIELDS_HEADER_SIZE + capacity * sizeof(VALUE);
-        capacity = fields_slot_capacity(rb_gc_heap_id_for_size(size));
-        fields = fields_alloc(size);
+    if (rb_shape_at(shape_id)->next_iv_index <= FIELDS_MAX_EMBEDDED) {
+        capacity = fields_embedded_capacity(capacity);
+        fields = fields_alloc(FIELDS_HEADER_SIZE + capacity * sizeof(VALUE));
         ptr = IMEMO_FIELDS(fields)->as.ary;
     }
     else {
         fields = fields_alloc(sizeof(struct rb_imemo_fields));
         ptr = ALLOC_N(VALUE, capacity);
         IMEMO_FIELDS(fields)->as.ptr = ptr;
-        IMEMO_FIELDS(fields)->flags |= IMEMO_FIELDS_HEAP;
     }
 
     fields_set_capacity(fields, ptr, 0, capacity);
@@ -107,7 +96,7 @@ void
 rb_imemo_fields_grow_single_ractor(VALUE fields, attr_index_t capacity)
 {
     RUBY_ASSERT(!rb_multi_ractor_p());
-    RUBY_ASSERT(IMEMO_FIELDS(fields)->flags & IMEMO_FIELDS_HEAP);
+    RUBY_ASSERT(IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED);
 
     attr_index_t old_capacity = IMEMO_FIELDS(fields)->capacity;
     REALLOC_N(IMEMO_FIELDS(fields)->as.ptr, VALUE, capacity);
@@ -295,7 +284,7 @@ rb_imemo_fields_free(VALUE fields)
     if (fields_complex_p(fields)) {
         xfree(IMEMO_FIELDS(fields)->as.table);
     }
-    else if (IMEMO_FIELDS(fields)->flags & IMEMO_FIELDS_HEAP) {
+    else if (IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED) {
         xfree(IMEMO_FIELDS(fields)->as.ptr);
     }
 }
@@ -308,7 +297,7 @@ rb_imemo_fields_memsize(VALUE fields)
         struct rb_fields_table *table = IMEMO_FIELDS(fields)->as.table;
         return table_bytes(table->capacity, (size_t)table->index_mask + 1);
     }
-    else if (IMEMO_FIELDS(fields)->flags & IMEMO_FIELDS_HEAP) {
+    else if (IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED) {
         return IMEMO_FIELDS(fields)->capacity * sizeof(VALUE);
     }
     return 0;
@@ -353,7 +342,7 @@ rb_imemo_fields_valid_p(VALUE fields)
 
     attr_index_t used = rb_shape_at(f->shape_id)->next_iv_index;
     if (used > f->capacity) return false;
-    if ((used > fields_max_embedded()) != !!(f->flags & IMEMO_FIELDS_HEAP)) return false; /* [D] */
+    if ((used > FIELDS_MAX_EMBEDDED) != (f->capacity > FIELDS_MAX_EMBEDDED)) return false; /* [D] */
 
     const VALUE *ptr = rb_fields_ptr(fields);
     for (attr_index_t i = used; i < f->capacity; i++) {

@@ -309,7 +309,7 @@ struct shape_edges {
 };
 
 #define ONLY_CHILD_TAG ((uintptr_t)1)
-#define EDGES_MIN_SLOTS 8
+#define EDGES_MIN_SLOTS CAPACITY_OR_TINY(8, 2)
 
 /* The word as it is now.  Synchronises with shape_edges_store_release. */
 static uintptr_t

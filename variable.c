@@ -167,7 +167,7 @@ rb_class_ivar_locate(VALUE klass, ID id, struct rb_class_ivar_location *location
 
     location->has_shape = true;
     location->shape_id = rb_shape_id(shape);
-    location->heap = (IMEMO_FIELDS(fields)->flags & IMEMO_FIELDS_HEAP) != 0;
+    location->heap = IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED;
     location->fields_obj_offset = rb_class_fields_obj_offset(klass);
     location->shape_id_offset = offsetof(struct rb_imemo_fields, shape_id);
     location->values_offset = offsetof(struct rb_imemo_fields, as);
@@ -188,6 +188,9 @@ class_fields_publish_locked(VALUE klass, VALUE fields)
 {
     ASSERT_vm_locking();
     RUBY_ASSERT(!fields || rb_imemo_fields_valid_p(fields));
+#ifdef LOCKFREE_GC_CHECK
+    rb_gc();
+#endif
 
     rb_class_fields_store_release(klass, fields);
 }
@@ -212,6 +215,7 @@ fields_copy_locked(VALUE fields, attr_index_t count, shape_id_t shape_id, attr_i
 static attr_index_t
 fields_grow_capa(attr_index_t capacity, attr_index_t more)
 {
+    more = CAPACITY_OR_TINY(more, 0);
     return more < MAX_IVARS - capacity ? capacity + more + 1 : MAX_IVARS;
 }
 
@@ -255,7 +259,7 @@ class_ivar_append_complex_locked(VALUE klass, VALUE fields, ID id, VALUE val)
         rb_fields_table_append(fields, id, val); /* T1 to T3 */
     }
     else {
-        VALUE copy = fields_copy_complex_locked(fields, 0, count + count / 2 + 1);
+        VALUE copy = fields_copy_complex_locked(fields, 0, count + CAPACITY_OR_TINY(count / 2, 0) + 1);
         rb_fields_table_append(copy, id, val);
         class_fields_publish_locked(klass, copy);
     }
@@ -268,7 +272,7 @@ class_fields_grow_single_ractor_locked(VALUE fields, attr_index_t index)
 {
     struct rb_imemo_fields *f = IMEMO_FIELDS(fields);
 
-    if (index < f->capacity || !(f->flags & IMEMO_FIELDS_HEAP) || rb_multi_ractor_p()) return;
+    if (index < f->capacity || f->capacity <= FIELDS_MAX_EMBEDDED || rb_multi_ractor_p()) return;
     rb_imemo_fields_grow_single_ractor(fields, fields_grow_capa(index, index / 8));
 }
 
