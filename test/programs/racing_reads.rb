@@ -1,0 +1,170 @@
+# racing_reads.rb - main writes variables of modules by every path, Ractors read them by every path.
+#
+#   ruby racing_reads.rb [seconds [readers [paths]]]
+#
+# A value names its variable and carries a stamp that grows with each write, so that a reader knows a value of another
+# variable, one that is older than what it has seen, one that is not filled yet, and one that is missing although its
+# variable is never removed.  Prints "reads: N, writes: N, wrong: N" and a count of each kind.
+#
+# paths: some of literal,attr,get,defined,list,cvar,const; all of them if not given.  Stock denies Ractors cvar.
+
+$VERBOSE = nil
+SECONDS = (ARGV[0] || 2).to_f
+READERS = (ARGV[1] || 2).to_i
+PATHS = (ARGV[2] || "literal,attr,get,defined,list,cvar,const").split(",").map(&:to_sym).freeze
+VARIABLES = 24
+NAMES = Array.new(VARIABLES) { |i| :"@v#{i}" }.freeze
+
+# Every third variable is removed and set again, the others are only overwritten.
+def removable?(i) = i % 3 == 2
+
+# Stamp and variable as an Integer, or in an array whose contents must be seen with it.
+def value(stamp, i) = stamp.odd? ? stamp * VARIABLES + i : Ractor.make_shareable([stamp * VARIABLES + i, "filled"])
+
+# How a module is read: extends each target, so that all share its inline caches.
+module Readers
+  VARIABLES.times do |i|
+    attr_reader :"v#{i}"
+    class_eval("def literal#{i} = @v#{i}; def defined#{i} = defined?(@v#{i})", __FILE__, __LINE__)
+  end
+end
+
+# Class variables and constants of one owner each; their sites are here.
+class Scoped
+  VARIABLES.times do |i|
+    class_variable_set(:"@@v#{i}", i)
+    const_set(:"V#{i}", i)
+    class_eval("def self.cvar#{i} = @@v#{i}; def self.const#{i} = V#{i}", __FILE__, __LINE__)
+  end
+end
+
+# The target of the moment, or nil at the end: what it is itself is a variable that main overwrites.
+module Current
+  class << self
+    attr_accessor :target
+  end
+end
+
+class Reader
+  def initialize
+    @reads = 0
+    @wrong = Hash.new(0)
+    @last = Hash.new(0) # of class variables and constants
+  end
+
+  def run
+    last = previous = nil
+    while (target = Current.target)
+      last, previous = Hash.new(0), target unless target.equal?(previous)
+      PATHS.each do |path|
+        next list(target) if path == :list
+        VARIABLES.times { |i| path == :defined ? defined(target, i) : get(path, target, i, last) }
+      end
+    end
+    [@reads, @wrong]
+  end
+
+  private
+
+  PREFIXES = { literal: "literal", attr: "v", defined: "defined", cvar: "cvar", const: "const" }
+  SITES = Ractor.make_shareable(PREFIXES.transform_values { |prefix| Array.new(VARIABLES) { |i| :"#{prefix}#{i}" } })
+
+  def get(path, target, i, last)
+    @reads += 1
+    case path
+    when :get then check(path, i, target.instance_variable_get(NAMES[i]), last)
+    when :cvar, :const then check(path, i, Scoped.__send__(SITES[path][i]), @last)
+    else check(path, i, target.__send__(SITES[path][i]), last)
+    end
+  rescue NameError
+    @wrong[:"#{path}: not set"] += 1 unless path == :cvar && removable?(i)
+  end
+
+  def check(path, i, value, last)
+    if value.is_a?(Array)
+      @wrong[:"#{path}: not filled"] += 1 unless value.size == 2 && value[1] == "filled"
+      value = value[0]
+    end
+    return if value.nil? && removable?(i)
+    return @wrong[:"#{path}: another's, or none"] += 1 unless value.is_a?(Integer) && value % VARIABLES == i
+
+    key = path == :const ? ~i : i
+    @wrong[:"#{path}: older"] += 1 if value < last[key]
+    last[key] = value
+  end
+
+  def defined(target, i)
+    @reads += 1
+    found = target.__send__(SITES[:defined][i])
+    @wrong[:"defined: not set"] += 1 unless found == "instance-variable" || found.nil? && removable?(i)
+  end
+
+  # one snapshot: no name twice, none that is always there missing
+  def list(target)
+    @reads += 1
+    names = target.instance_variables
+    @wrong[:"list: twice"] += 1 if names.uniq.size != names.size
+    @wrong[:"list: missing"] += 1 unless VARIABLES.times.all? { |i| removable?(i) || names.include?(NAMES[i]) }
+  end
+end
+
+class Writer
+  def initialize
+    @random = Random.new
+    @stamp = 0
+  end
+
+  def fill
+    target = Module.new { extend Readers }
+    VARIABLES.times { |i| overwrite(target, i) }
+    target
+  end
+
+  # What happens to a target; returns the number of writes.
+  def run(target)
+    300.times do |round|
+      20.times { overwrite(target, @random.rand(VARIABLES)) }
+      scoped(@random.rand(VARIABLES))
+      extra = :"@extra#{round / 2}"
+      case @random.rand(4)
+      when 0 then remove(target, NAMES[@random.rand(VARIABLES / 3) * 3 + 2])
+      when 1 then target.instance_variable_set(extra, round)
+      when 2 then remove(target, extra)
+      end
+    end
+    300 * 23
+  end
+
+  private
+
+  def stamped(i) = value(@stamp += 1, i)
+
+  def overwrite(target, i) = target.instance_variable_set(NAMES[i], stamped(i))
+
+  def remove(target, name)
+    target.remove_instance_variable(name) if target.instance_variable_defined?(name)
+  end
+
+  def scoped(i)
+    Scoped.const_set(:"V#{i}", stamped(i))
+    name = :"@@v#{i}"
+    return Scoped.remove_class_variable(name) if removable?(i) && Scoped.class_variable_defined?(name)
+
+    Scoped.class_variable_set(name, stamped(i))
+  end
+end
+
+writer = Writer.new
+Current.target = target = writer.fill
+readers = Array.new(READERS) { Ractor.new { Reader.new.run } }
+finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
+writes = 0
+while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+  writes += writer.run(target)
+  Current.target = target = writer.fill
+end
+Current.target = nil
+
+reads, wrong = readers.map(&:take).transpose
+wrong = wrong.reduce { |all, one| all.merge(one) { |_, a, b| a + b } }
+puts "reads: #{reads.sum}, writes: #{writes}, wrong: #{wrong.values.sum} #{wrong.inspect unless wrong.empty?}"
