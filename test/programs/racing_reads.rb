@@ -3,22 +3,24 @@
 #   ruby racing_reads.rb [seconds [readers [paths]]]
 #
 # A value names its variable and carries a stamp that grows with each write, so that a reader knows a value of another
-# variable, one that is older than what it has seen, one that is not filled yet, and one that is missing although its
-# variable is never removed.  Prints "reads: N, writes: N, wrong: N" and a count of each kind.
+# variable, one that is older than what it has seen, one that is not filled yet, one that it may not have, and one that is
+# missing although its variable is never removed.  In the end all must see what main set last.  Prints
+# "reads: N, writes: N, wrong: N" and a count of each kind.
 #
-# paths: some of literal,attr,get,defined,list,cvar,const; all of them if not given.  Stock denies Ractors cvar.
+# paths: some of literal,attr,get,defined,list,object,cvar,const; all of them if not given.  Stock denies Ractors cvar.
+# object makes objects of the Ractor's own, so that all Ractors make shapes.
 
 $VERBOSE = nil
 SECONDS = (ARGV[0] || 2).to_f
 READERS = (ARGV[1] || 2).to_i
-PATHS = (ARGV[2] || "literal,attr,get,defined,list,cvar,const").split(",").map(&:to_sym).freeze
+PATHS = (ARGV[2] || "literal,attr,get,defined,list,object,cvar,const").split(",").map(&:to_sym).freeze
 VARIABLES = 24
 NAMES = Array.new(VARIABLES) { |i| :"@v#{i}" }.freeze
 
 # Every third variable is removed and set again, the others are only overwritten.
 def removable?(i) = i % 3 == 2
 
-# Stamp and variable as an Integer, or in an array whose contents must be seen with it.
+# Stamp and variable: a number, or an array whose contents must be seen with it.
 def value(stamp, i) = stamp.odd? ? stamp * VARIABLES + i : Ractor.make_shareable([stamp * VARIABLES + i, "filled"])
 
 # How a module is read: extends each target, so that all share its inline caches.
@@ -38,10 +40,11 @@ class Scoped
   end
 end
 
-# The target of the moment, or nil at the end: what it is itself is a variable that main overwrites.
+# The target of the moment, which is itself a variable that main overwrites; nil at the end, when +last+ has what all
+# variables of Scoped were set to.
 module Current
   class << self
-    attr_accessor :target
+    attr_accessor :target, :last
   end
 end
 
@@ -57,10 +60,15 @@ class Reader
     while (target = Current.target)
       last, previous = Hash.new(0), target unless target.equal?(previous)
       PATHS.each do |path|
-        next list(target) if path == :list
-        VARIABLES.times { |i| path == :defined ? defined(target, i) : get(path, target, i, last) }
+        case path
+        when :list then list(target)
+        when :object then object
+        when :defined then VARIABLES.times { |i| defined(target, i) }
+        else VARIABLES.times { |i| get(path, target, i, last) }
+        end
       end
     end
+    finish
     [@reads, @wrong]
   end
 
@@ -76,16 +84,18 @@ class Reader
     when :cvar, :const then check(path, i, Scoped.__send__(SITES[path][i]), @last)
     else check(path, i, target.__send__(SITES[path][i]), last)
     end
+  rescue Ractor::IsolationError # main has not finished it
   rescue NameError
     @wrong[:"#{path}: not set"] += 1 unless path == :cvar && removable?(i)
   end
 
   def check(path, i, value, last)
+    @wrong[:"#{path}: unshareable"] += 1 unless Ractor.shareable?(value)
     if value.is_a?(Array)
       @wrong[:"#{path}: not filled"] += 1 unless value.size == 2 && value[1] == "filled"
       value = value[0]
     end
-    return if value.nil? && removable?(i)
+    return if value.nil? && removable?(i) || value == :last
     return @wrong[:"#{path}: another's, or none"] += 1 unless value.is_a?(Integer) && value % VARIABLES == i
 
     key = path == :const ? ~i : i
@@ -105,6 +115,22 @@ class Reader
     names = target.instance_variables
     @wrong[:"list: twice"] += 1 if names.uniq.size != names.size
     @wrong[:"list: missing"] += 1 unless VARIABLES.times.all? { |i| removable?(i) || names.include?(NAMES[i]) }
+  end
+
+  def object
+    object = Object.new
+    numbers = Array.new(12) { |i| (@reads * 7 + i * i) % VARIABLES }.uniq
+    numbers.each { |i| object.instance_variable_set(NAMES[i], i) }
+    @wrong[:object] += 1 unless numbers.all? { |i| object.instance_variable_get(NAMES[i]) == i }
+  end
+
+  def finish
+    %i[cvar const].intersection(PATHS).each do |path|
+      VARIABLES.times do |i|
+        value = Scoped.__send__(SITES[path][i])
+        @wrong[:"#{path}: outdated"] += 1 unless value == Current.last
+      end
+    end
   end
 end
 
@@ -135,11 +161,26 @@ class Writer
     300 * 23
   end
 
+  def finish
+    VARIABLES.times do |i|
+      Scoped.const_set(:"V#{i}", :last)
+      Scoped.class_variable_set(:"@@v#{i}", :last)
+    end
+    Current.last = :last
+  end
+
   private
 
   def stamped(i) = value(@stamp += 1, i)
 
-  def overwrite(target, i) = target.instance_variable_set(NAMES[i], stamped(i))
+  # Every tenth value is set first, and then filled and made shareable.
+  def overwrite(target, i)
+    return target.instance_variable_set(NAMES[i], stamped(i)) unless @stamp % 10 == 0
+
+    value = [(@stamp += 1) * VARIABLES + i]
+    target.instance_variable_set(NAMES[i], value)
+    Ractor.make_shareable(value << +"filled")
+  end
 
   def remove(target, name)
     target.remove_instance_variable(name) if target.instance_variable_defined?(name)
@@ -163,6 +204,7 @@ while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
   writes += writer.run(target)
   Current.target = target = writer.fill
 end
+writer.finish
 Current.target = nil
 
 reads, wrong = readers.map(&:take).transpose
