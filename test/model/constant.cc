@@ -1,0 +1,255 @@
+/**********************************************************************
+
+  constant.cc - a model of the inline cache of constants, and of its state
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * vm_constant_cache.h, by the steps of rb_vm_ic_hit_value, and of upstream's
+ * rb_vm_opt_getconstant_path, vm_ic_track_const_chain, vm_ic_update,
+ * rb_clear_constant_cache_for_id, rb_const_lookup, rb_const_search_from,
+ * const_set, const_tbl_update and rb_const_remove, as patched.
+ *
+ * Two mutants are what the C code does today, as upstream does: VALUE_PLAINLY,
+ * which matters only where stores are reordered (not on x86-64), and
+ * TABLE_ENTRY_FREED, which matters everywhere.  The model has a release and an
+ * acquire, and frees nothing, there.
+ */
+
+#define SCENARIOS(S) S(set_again) S(shared_site) S(compiled) S(remove_one)
+
+#define MUTANTS(M) \
+    M(set_again, STATE_NOT_COMPARED, "the cache is filled with whatever was found: as stock") \
+    M(set_again, STATE_AFTER_LOOK_UP, "the state is read after the look-up") \
+    M(set_again, STATE_NOT_ADVANCED, "clearing does not advance the state") \
+    M(set_again, FILLED_WITHOUT_LOCK, "the state is compared, and the cache filled, without the VM lock") \
+    M(set_again, CLEARED_BEFORE, "cleared in another critical section than set, before it") \
+    M(set_again, NOT_CLEARED, "the caches of the constant are left") \
+    M(set_again, TRACKED_LATE, "the site is known to who clears only after it was filled") \
+    M(set_again, VALUE_PLAINLY, "the value in the table is stored and loaded plainly: as it is today") \
+    M(shared_site, ENTRY_NO_RELEASE, "the cache is stored plainly: as stock") \
+    M(shared_site, ENTRY_NO_ACQUIRE, "the cache is loaded plainly: as stock") \
+    M(compiled, LOADED_TWICE, "compiled code loads the cache for the test and for the value: as stock") \
+    M(remove_one, TABLE_ENTRY_FREED, "rb_const_remove frees what a look-up has returned: as it is today")
+
+#include "model.h"
+
+enum { NAME_ERROR = -2, NO_ENTRY = -1 };
+
+/* rb_const_entry_t */
+struct const_entry {
+    rl::atomic<int> value;
+    rl::var<int> memory;        /* written when it is freed */
+};
+
+template<class S, int RACTORS>
+struct constant_scenario : scenario<S, RACTORS> {
+    rl::var<int> table;         /* of the class: the number of the constant's entry.  VM lock */
+    const_entry entries[1];
+    rl::atomic<int> state;      /* vm_constant_state */
+    rl::var<int> tracked;       /* vm->constant_cache has the site.  VM lock */
+    rl::atomic<int> ic;         /* the number of a cache; 0: none */
+    rl::var<int> caches[8];     /* the value: struct iseq_inline_constant_cache_entry */
+    int cache_count;
+    object values[3];
+    message told;
+
+    /* The constant is 1. */
+    void
+    start()
+    {
+        values[1].fill(1);
+        entries[0].value.store(1, plain, $);
+        entries[0].memory($) = 1;
+        table($) = 0;
+        tracked($) = 0;
+        state.store(0, plain, $);
+        ic.store(0, plain, $);
+        cache_count = 0;
+        told.init();
+    }
+
+    int
+    use(int value)
+    {
+        if (value != NAME_ERROR) values[value].use(value);
+        return value;
+    }
+
+    /* ---- the look-up ---- */
+
+    /* rb_const_search_from, rb_const_lookup; then rb_const_get_0 or vm_get_ev_const
+     * asks whether the value is shareable, which looks at it */
+    int
+    look_up()
+    {
+        int e;
+        {
+            vm_locked locked(this->vm_lock);
+            e = table($);
+        }
+        if (e == NO_ENTRY) return NAME_ERROR;
+        RL_ASSERT(entries[e].memory($));
+        return use(entries[e].value.load(acquire(VALUE_PLAINLY), $));
+    }
+
+    /* vm_ic_track_const_chain */
+    void
+    track()
+    {
+        vm_locked locked(this->vm_lock);
+        tracked($) = 1;
+    }
+
+    /* vm_ic_update */
+    void
+    update(int value)
+    {
+        int c = ++cache_count;
+        caches[c]($) = value;
+        ic.store(c, release(ENTRY_NO_RELEASE), $); /* vm_ic_entry_store_release */
+    }
+
+    /* the rest of rb_vm_opt_getconstant_path */
+    int
+    miss()
+    {
+        int s = state.load(rl::mo_acquire, $); /* vm_constant_state_load_acquire */
+        int value = look_up();
+        if (value == NAME_ERROR) return value;
+        if (mutant == STATE_AFTER_LOOK_UP) s = state.load(rl::mo_acquire, $);
+        if (mutant != TRACKED_LATE) track();
+        {
+            vm_locked locked(this->vm_lock, mutant != FILLED_WITHOUT_LOCK);
+            if (state.load(rl::mo_acquire, $) == s || mutant == STATE_NOT_COMPARED) update(value);
+        }
+        if (mutant == TRACKED_LATE) track();
+        return value;
+    }
+
+    /* rb_vm_opt_getconstant_path */
+    int
+    get()
+    {
+        int c = ic.load(acquire(ENTRY_NO_ACQUIRE), $); /* vm_ic_entry_load_acquire */
+        return c ? use(caches[c]($)) : miss();
+    }
+
+    /* rb_vm_ic_hit_value, called by compiled code; a miss leaves it */
+    int
+    get_compiled()
+    {
+        int c = ic.load(rl::mo_acquire, $);
+        if (c && mutant == LOADED_TWICE) c = ic.load(rl::mo_acquire, $);
+        else if (!c) return miss();
+        RL_ASSERT(c);
+        return use(caches[c]($));
+    }
+
+    /* ---- the changes ---- */
+
+    /* rb_clear_constant_cache_for_id */
+    void
+    clear()
+    {
+        vm_locked locked(this->vm_lock);
+        if (mutant != STATE_NOT_ADVANCED) state.fetch_add(1, rl::mo_release, $);
+        if (tracked($) && mutant != NOT_CLEARED) ic.store(0, plain, $);
+    }
+
+    /* const_set, const_tbl_update, setup_const_entry */
+    void
+    set(int value)
+    {
+        values[value].fill(value);
+        if (mutant == CLEARED_BEFORE) clear();
+        vm_locked locked(this->vm_lock);
+        if (mutant != CLEARED_BEFORE) clear();
+        entries[0].value.store(value, release(VALUE_PLAINLY), $);
+    }
+
+    /* rb_const_remove */
+    void
+    remove()
+    {
+        {
+            vm_locked locked(this->vm_lock);
+            table($) = NO_ENTRY;
+        }
+        clear();
+        if (mutant == TABLE_ENTRY_FREED) entries[0].memory($) = 0;
+    }
+};
+
+/* One Ractor sets the constant again and says so; another reads it before and
+ * after. */
+struct set_again : constant_scenario<set_again, 2> {
+    void setup() { start(); }
+
+    void
+    ractor(int number)
+    {
+        if (number == 0) {
+            set(2);
+            told.send();
+        }
+        else {
+            int value = get();
+            RL_ASSERT(value == 1 || value == 2);
+            RL_ASSERT(!told.received() || get() == 2);
+        }
+    }
+};
+
+/* Two Ractors, one site: what one fills the other hits. */
+struct shared_site : constant_scenario<shared_site, 2> {
+    void setup() { start(); }
+    void ractor(int) { RL_ASSERT(get() == 1 && get() == 1); }
+};
+
+/* A site that is filled, in compiled code, while the constant is set again. */
+struct compiled : constant_scenario<compiled, 2> {
+    void
+    setup()
+    {
+        start();
+        get();
+    }
+
+    void
+    ractor(int number)
+    {
+        if (number == 0) {
+            set(2);
+            told.send();
+        }
+        else {
+            int value = get_compiled();
+            RL_ASSERT(value == 1 || value == 2);
+            RL_ASSERT(!told.received() || get_compiled() == 2);
+        }
+    }
+};
+
+/* One Ractor removes the constant. */
+struct remove_one : constant_scenario<remove_one, 2> {
+    void setup() { start(); }
+
+    void
+    ractor(int number)
+    {
+        if (number == 0) {
+            remove();
+            told.send();
+        }
+        else {
+            int value = get();
+            RL_ASSERT(value == 1 || value == NAME_ERROR);
+            RL_ASSERT(!told.received() || get() == NAME_ERROR);
+        }
+    }
+};
+
+ENTRIES
