@@ -50,7 +50,7 @@
  *   set, remove others  any Ractor     VM lock   internal ids and @@x: no `@`
  *   freeze              main           none      FL_FREEZE only: the layout
  *                                                has nothing to do with it
- *   copy (dup, clone)   any Ractor     VM lock   on the new class
+ *   copy (dup, clone)   any Ractor     VM lock   of both classes
  *   mark, move, free    the GC         all stop
  *
  * Note [FIELDS-PUBLISH]

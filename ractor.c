@@ -30,6 +30,14 @@ isolation_error(const char *what, VALUE klass, ID id)
              what, rb_id2str(id), rb_class_path(klass));
 }
 
+/* Asks again, by walking the value.  The bit may have been set meanwhile, which
+ * rb_ractor_shareable_p would see without an order. */
+static bool
+value_shareable_p(VALUE val)
+{
+    return rb_value_any_ractor_p(val) || rb_ractor_shareable_p_continue(val);
+}
+
 /*
  * Called with a value of the variable +id+ of +klass+ for which
  * rb_value_any_ractor_p is false: only now is it worth finding out which Ractor
@@ -39,7 +47,7 @@ isolation_error(const char *what, VALUE klass, ID id)
 void
 rb_class_ivar_get_check_any_ractor(VALUE klass, ID id, VALUE val)
 {
-    if (LIKELY(rb_ractor_main_p()) || !rb_is_instance_id(id) || rb_ractor_shareable_p(val)) return;
+    if (LIKELY(rb_ractor_main_p()) || !rb_is_instance_id(id) || value_shareable_p(val)) return;
 
     isolation_error("can not get unshareable values from instance variables of "
                                "classes/modules from non-main Ractors", klass, id);
@@ -72,7 +80,7 @@ rb_class_ivar_set_check_any_ractor(VALUE klass, ID id)
 void
 rb_cvar_get_check_any_ractor(VALUE klass, ID id, VALUE val)
 {
-    if (LIKELY(rb_ractor_main_p()) || rb_ractor_shareable_p(val)) return;
+    if (LIKELY(rb_ractor_main_p()) || value_shareable_p(val)) return;
 
     isolation_error("can not get unshareable values from class variables "
                     "from non-main Ractors", klass, id);

@@ -80,6 +80,31 @@ class TestLockfreeVmConstantCache < Test::Unit::TestCase
     RUBY
   end
 
+  # constant_read_while_replaced.patch: stock finds false, denies a value, or crashes
+  def test_racing_remove_and_get
+    assert_constants(<<~'RUBY')
+      module Mod; LIMIT = [1].freeze; STOP = false; end
+      readers = 2.times.map do
+        Ractor.new do
+          found = Hash.new(0)
+          until Mod::STOP
+            found[begin; Mod.const_get(:LIMIT); rescue NameError; :none; end] += 1
+          end
+          found.keys - [[1], :none]
+        end
+      end
+      finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 2
+      while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+        1000.times do
+          Mod.send(:remove_const, :LIMIT)
+          Mod.const_set(:LIMIT, [1].freeze)
+        end
+      end
+      Mod.const_set(:STOP, true)
+      assert_equal([[], []], readers.map(&:take))
+    RUBY
+  end
+
   # Code compiled while a constant's cache was empty is thrown away when it is filled, other Ractors or not.
   def test_compiled_when_several_ractors_live
     omit "YJIT is not built in" if YJIT.one?

@@ -11,11 +11,6 @@
  * rb_vm_opt_getconstant_path, vm_ic_track_const_chain, vm_ic_update,
  * rb_clear_constant_cache_for_id, rb_const_lookup, rb_const_search_from,
  * const_set, const_tbl_update and rb_const_remove, as patched.
- *
- * Two mutants are what the C code does today, as upstream does: VALUE_PLAINLY,
- * which matters only where stores are reordered (not on x86-64), and
- * TABLE_ENTRY_FREED, which matters everywhere.  The model has a release and an
- * acquire, and frees nothing, there.
  */
 
 #define SCENARIOS(S) S(set_again) S(shared_site) S(compiled) S(remove_one)
@@ -28,11 +23,11 @@
     M(set_again, CLEARED_BEFORE, "cleared in another critical section than set, before it") \
     M(set_again, NOT_CLEARED, "the caches of the constant are left") \
     M(set_again, TRACKED_LATE, "the site is known to who clears only after it was filled") \
-    M(set_again, VALUE_PLAINLY, "the value in the table is stored and loaded plainly: as it is today") \
+    M(set_again, VALUE_PLAINLY, "the value in the table is stored and loaded plainly: as stock") \
     M(shared_site, ENTRY_NO_RELEASE, "the cache is stored plainly: as stock") \
     M(shared_site, ENTRY_NO_ACQUIRE, "the cache is loaded plainly: as stock") \
     M(compiled, LOADED_TWICE, "compiled code loads the cache for the test and for the value: as stock") \
-    M(remove_one, TABLE_ENTRY_FREED, "rb_const_remove frees what a look-up has returned: as it is today")
+    M(remove_one, TABLE_ENTRY_FREED, "rb_const_remove frees what a look-up has returned: as stock")
 
 #include "model.h"
 

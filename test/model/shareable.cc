@@ -13,10 +13,9 @@
  * upstream's rb_ractor_make_shareable, rb_ractor_shareable_p, rb_obj_traverse,
  * as patched by ractor_release_shareable_bit.patch.
  *
- * Two mutants are what the C code does today, on the slow path alone, and what
- * is wrong only where stores or loads are reordered (not on x86-64):
- * ASKED_AGAIN_PLAINLY and FROZEN_PLAINLY.  The model has acquire and release
- * there.
+ * One mutant is what the C code does today, as upstream does, on the slow path
+ * alone, and what is wrong only where stores are reordered (not on x86-64):
+ * FROZEN_PLAINLY.  The model has a release there.
  */
 
 #define SCENARIOS(S) S(make_shareable) S(deeply_frozen) S(other_bits)
@@ -25,7 +24,7 @@
     M(make_shareable, BIT_NO_RELEASE, "the bit is set plainly: as stock") \
     M(make_shareable, BIT_NO_ACQUIRE, "the bit is loaded plainly") \
     M(make_shareable, BIT_BEFORE_CHILDREN, "an object is marked when it is entered, not at the end") \
-    M(make_shareable, ASKED_AGAIN_PLAINLY, "rb_ractor_shareable_p loads the bit plainly: as it is today") \
+    M(make_shareable, ASKED_AGAIN_PLAINLY, "the bit is loaded plainly when it is asked for again: as stock") \
     M(deeply_frozen, FROZEN_PLAINLY, "freezing is no release, asking for it no acquire: as it is today") \
     M(deeply_frozen, NOT_WALKED, "a frozen object is shareable, whatever it holds") \
     M(other_bits, BIT_NOT_ATOMIC, "the bit is set by load and store: as stock")
