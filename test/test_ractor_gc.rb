@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+# test_ractor_gc.rb - what the garbage collector keeps for all Ractors.
+
+require "test/unit"
+
+class TestLockfreeRactorGC < Test::Unit::TestCase
+  def test_racing_define_finalizer_and_define_finalizer
+    assert_ractor(<<~'RUBY', timeout: 120)
+      class Finalizer
+        def call(id) = nil
+      end
+      FINALIZER = Finalizer.new.freeze
+      ractors = Array.new(4) do
+        Ractor.new do
+          10_000.times do |i|
+            o = Object.new
+            ObjectSpace.define_finalizer(o, FINALIZER)
+            ObjectSpace.undefine_finalizer(o) if i.even?
+            o.clone if i % 3 == 0
+          end
+          :done
+        end
+      end
+      assert_equal([:done] * 4, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_define_finalizer_on_one_class
+    assert_in_out_err([], <<~'RUBY', Array.new(3, "called"), [], timeout: 60)
+      Warning[:experimental] = false
+      class Finalizer < Struct.new(:n)
+        def call(id) = $stdout.write("called\n")
+      end
+      FINALIZERS = Ractor.make_shareable(Array.new(3) { |n| Finalizer.new(n) })
+      class Shared; end
+      ractors = Array.new(3) do |n|
+        Ractor.new(n) { |i| 1000.times { ObjectSpace.define_finalizer(Shared, FINALIZERS[i]) } }
+      end
+      ractors.each(&:take)
+    RUBY
+  end
+end
