@@ -1,0 +1,152 @@
+# frozen_string_literal: true
+# test_yjit_loop_entry.rb - vm_loop_entry.h, yjit_loop_entry.rs: a running loop enters compiled code, and nothing changes.
+
+require "test/unit"
+require "open3"
+
+class TestLockfreeYJITLoopEntry < Test::Unit::TestCase
+  PROGRAM = File.join(__dir__, "programs", "loop_entry.rb")
+
+  def setup
+    omit "no YJIT here" unless defined?(RubyVM::YJIT)
+  end
+
+  def run_ruby(*arguments)
+    out, err, status = Open3.capture3(EnvUtil.rubybin, "--disable-gems", *arguments)
+    assert_predicate status, :success?, (err + out)[-4000..] || err + out
+    out
+  end
+
+  def test_same_as_interpreted
+    expected = run_ruby("--disable-yjit", PROGRAM)
+    [
+      ["--yjit-loop-threshold=1"],
+      ["--yjit-loop-threshold=1", "--yjit-call-threshold=1"],
+      ["--yjit-loop-threshold=7", "--yjit-call-threshold=5"],
+      ["--yjit-loop-threshold=40", "--yjit-call-threshold=1000"],
+      ["--yjit-disable-loop-entry", "--yjit-call-threshold=1"],
+    ].each do |options|
+      assert_equal expected, run_ruby("--yjit", *options, PROGRAM), options.join(" ")
+    end
+  end
+
+  LOOPS = {
+    "while" => "i = 0; i += 1 while i < n",
+    "until" => "i = 0; i += 1 until i == n",
+    "begin while" => "i = 0; begin i += 1 end while i < n",
+    "loop" => "i = 0; loop { i += 1; break if i == n }",
+    "times" => "s = 0; n.times { |i| s += i }",
+    "each" => "s = 0; Array.new(n, 1).each { |i| s += i }",
+    "map" => "Array.new(n, 1).map { |i| i + 1 }",
+    "select" => "Array.new(n, 1).select { |i| i > 1 }",
+    "downto" => "s = 0; n.downto(1) { |i| s += i }",
+    "yield" => "def y(n) = (i = 0; (yield i; i += 1) while i < n); s = 0; y(n) { |i| s += i }",
+    "in a block" => "[1].each_slice(1) { i = 0; i += 1 while i < n }",
+    "in a thread" => "Thread.new { i = 0; i += 1 while i < n }.join",
+    "in a fiber" => "Fiber.new { i = 0; i += 1 while i < n }.resume",
+    "in a Ractor" => "Ractor.new(n) { |n| i = 0; i += 1 while i < n }.take",
+    "times in a Ractor" => "Ractor.new(n) { |n| n.times { |i| i + 1 } }.take",
+  }
+
+  # [instructions that the interpreter executed, loop entries compiled, loops entered] for a program with n turns
+  def counts(program, *options)
+    run_ruby("--yjit", "--yjit-stats=quiet", *options, "-e", <<~RUBY).split.map(&:to_i)
+      $VERBOSE = nil
+      stats = -> { RubyVM::YJIT.runtime_stats.values_at(:vm_insns_count, :compiled_loop_entry, :loop_entry_count) }
+      n = 200_000
+      before = stats.()
+      #{program}
+      puts stats.().zip(before).map { |a, b| a - b }
+    RUBY
+  end
+
+  def test_every_form_is_entered
+    LOOPS.each do |form, program|
+      insns, compiled, entered = counts(program)
+      assert_operator insns, :<, 100_000, form
+      assert_operator compiled, :>, 0, form
+      assert_operator entered, :>, 0, form
+    end
+  end
+
+  def test_disabled
+    LOOPS.each do |form, program|
+      _, compiled, entered = counts(program, "--yjit-disable-loop-entry")
+      assert_equal [0, 0], [compiled, entered], form
+    end
+    insns, = counts(LOOPS["while"], "--yjit-disable-loop-entry")
+    assert_operator insns, :>, 200_000
+  end
+
+  def test_threshold
+    assert_equal [0, 0], counts("i = 0; i += 1 while i < 500", "--yjit-loop-threshold=501")[1..]
+    assert_equal [1, 1], counts("i = 0; i += 1 while i < 500", "--yjit-loop-threshold=500")[1..]
+  end
+
+  # A method that all call is one loop for each block: the second use of `times` is as good as the first.
+  def test_each_block_is_counted
+    insns, compiled, = counts("40.times { n.times { } }; n.times { |i| i + 1 }")
+    assert_operator insns, :<, 100_000
+    assert_operator compiled, :>=, 2
+  end
+
+  def test_bad_threshold
+    _, err, status = Open3.capture3(EnvUtil.rubybin, "--disable-gems", "--yjit", "--yjit-loop-threshold=x", "-e", "")
+    assert_not_predicate status, :success?
+    assert_match(/loop-threshold=x/, err)
+  end
+
+  def test_log
+    out = run_ruby("--yjit", "--yjit-log=quiet", "-e", <<~RUBY)
+      i = 0
+      i += 1 while i < 10_000
+      puts RubyVM::YJIT.log.map(&:last)
+    RUBY
+    assert_match(/^<main>@-e:2 \(index: \d+, loop entry\)$/, out)
+  end
+
+  # Code that is thrown away while the loop runs is made anew.
+  def test_thrown_away
+    program = <<~RUBY
+      def a = 1
+      i = 0
+      while i < n
+        a
+        TracePoint.new(:class) { }.enable { 1 } if i == 50_000
+        i += 1
+      end
+    RUBY
+    insns, compiled, = counts(program)
+    assert_equal 2, compiled
+    assert_operator insns, :<, 100_000
+  end
+
+  # YJIT learns of an environment that escaped before it was enabled.
+  def test_enabled_late
+    out = run_ruby("--yjit-disable", "--yjit-loop-threshold=1", "-e", <<~RUBY)
+      def count(n)
+        i = 0
+        b = binding
+        RubyVM::YJIT.enable
+        while i < n
+          i += 1
+          b.local_variable_set(:i, 900) if i == 100
+        end
+        [i, b.local_variable_get(:i)]
+      end
+      p count(1000)
+    RUBY
+    assert_equal "[1000, 1000]\n", out
+  end
+
+  def test_freed_with_the_code
+    out = run_ruby("--yjit", "--yjit-loop-threshold=1", "-e", <<~RUBY)
+      500.times do |n|
+        eval("i = 0; while i < 5; 3.times { |j| i += j }; i += 1; end; [i, 1].each { |x| x }")
+        GC.start if n % 50 == 0
+      end
+      p :done
+    RUBY
+    assert_equal ":done\n", out
+  end
+end

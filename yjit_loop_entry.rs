@@ -1,0 +1,119 @@
+//! yjit_loop_entry.rs - code that the interpreter enters at the head of a loop
+//!
+//! Licence: see LICENSE.
+//!
+//! A child module of YJIT's core.rs. What the entry is for, who calls it, and what its return value means stands in
+//! vm_loop_entry.h. It differs from the entry for exception handlers in three things: the caller has looked it up by
+//! the head, so it has no guard on the pc; locals stay on the stack, as the frame's variables may have escaped; and
+//! the code of a method that is marked `inline_block` is for the block that the frame was given.
+
+use super::*;
+use crate::log::Log;
+use crate::yjit::compilable_p;
+
+/// Turns of a loop after which it is compiled. The interpreter needs about as long for them as YJIT for the loop.
+const SMALL_LOOP_THRESHOLD: u64 = 1000;
+/// The same for a large application, where call_threshold rises by the same factor.
+const LARGE_LOOP_THRESHOLD: u64 = SMALL_LOOP_THRESHOLD * (LARGE_CALL_THRESHOLD / SMALL_CALL_THRESHOLD);
+
+#[no_mangle]
+pub static mut rb_yjit_loop_threshold: u64 = SMALL_LOOP_THRESHOLD;
+
+/// Whether the interpreter counts the turns of loops.
+#[no_mangle]
+pub static mut rb_yjit_loop_entry_p: bool = false;
+
+/// YJIT is ready to compile.
+pub fn start() {
+    unsafe { rb_yjit_loop_entry_p = !get_option!(disable_loop_entry) };
+}
+
+/// Compiles the frame on top from its pc on, and returns the code's address, or null. `block_iseq` is the block that
+/// the frame was given, if its code is to be for that alone, or null. VM lock, all other Ractors at a barrier.
+#[no_mangle]
+pub extern "C" fn rb_yjit_gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: IseqPtr) -> *const u8 {
+    if !compilable_p(iseq, ec) {
+        return ptr::null();
+    }
+    unsafe {
+        if rb_yjit_loop_threshold == SMALL_LOOP_THRESHOLD && crate::stats::rb_yjit_live_iseq_count > LARGE_ISEQ_COUNT {
+            rb_yjit_loop_threshold = LARGE_LOOP_THRESHOLD;
+        }
+    }
+    with_compile_time(|| gen_loop_entry(iseq, ec, block_iseq)).unwrap_or(ptr::null())
+}
+
+fn gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: IseqPtr) -> Option<*const u8> {
+    let cfp = unsafe { get_ec_cfp(ec) };
+    let blockid = BlockId { iseq, idx: iseq_pc_to_insn_idx(iseq, unsafe { get_cfp_pc(cfp) })? };
+    let mut ctx = Context::default();
+    ctx.stack_size = unsafe { u8::try_from(get_cfp_sp(cfp).offset_from(get_cfp_bp(cfp))).ok()? };
+    if !block_iseq.is_null() {
+        ctx.set_inline_block(block_iseq);
+    }
+
+    let cb = CodegenGlobals::get_inline_cb();
+    let ocb = CodegenGlobals::get_outlined_cb();
+    let entry = gen_entry(blockid, &ctx, ec, cb, ocb);
+    if entry.is_none() && get_option!(code_gc) {
+        cb.code_gc(ocb);
+    }
+    cb.mark_all_executable();
+    ocb.unwrap().mark_all_executable();
+    entry
+}
+
+/// The prologue, and the loop after it. None if there is no room, or YJIT does not compile what the head is.
+fn gen_entry(blockid: BlockId, ctx: &Context, ec: EcPtr, cb: &mut CodeBlock, ocb: &mut OutlinedCb) -> Option<*const u8> {
+    let code_ptr = gen_prologue(blockid, cb, ocb)?;
+    let block = match find_block_version(blockid, ctx) {
+        Some(block) => {
+            let mut asm = Assembler::new_without_iseq();
+            asm.jmp(unsafe { block.as_ref() }.start_addr.into());
+            asm.compile(cb, Some(ocb))?;
+            block
+        }
+        None => gen_block_series(blockid, ctx, ec, cb, ocb)?,
+    };
+    if unsafe { block.as_ref() }.iseq_range.is_empty() {
+        return None;
+    }
+
+    let payload = get_or_create_iseq_payload(blockid.iseq);
+    for page in cb.addrs_to_pages(code_ptr, cb.get_write_ptr()) {
+        payload.pages.insert(page); // for code GC
+    }
+    incr_counter!(compiled_loop_entry);
+    let idx = blockid.idx; // the struct is packed
+    Log::add(format!("{} (index: {}, loop entry)", iseq_get_location(blockid.iseq, idx), idx));
+    Some(code_ptr.raw_ptr(cb))
+}
+
+/// From C's calling convention to that of compiled code, as gen_entry_prologue() does for an exception handler.
+fn gen_prologue(blockid: BlockId, cb: &mut CodeBlock, ocb: &mut OutlinedCb) -> Option<CodePtr> {
+    let code_ptr = cb.get_write_ptr();
+    let mut asm = Assembler::new_without_iseq();
+    asm_comment!(asm, "YJIT loop entry: {}", iseq_get_location(blockid.iseq, blockid.idx));
+
+    asm.frame_setup();
+    asm.cpush(CFP);
+    asm.cpush(EC);
+    asm.cpush(SP);
+    asm.mov(EC, C_ARG_OPNDS[0]);
+    asm.mov(CFP, C_ARG_OPNDS[1]);
+    asm.mov(SP, Opnd::mem(64, CFP, RUBY_OFFSET_CFP_SP));
+
+    // A frame without FINISH must not return its value to C.
+    asm.ccall(
+        rb_yjit_set_exception_return as *mut u8,
+        vec![
+            CFP,
+            Opnd::const_ptr(CodegenGlobals::get_leave_exit_code().raw_ptr(cb)),
+            Opnd::const_ptr(CodegenGlobals::get_leave_exception_code().raw_ptr(cb)),
+        ],
+    );
+    gen_counter_incr_without_pc(&mut asm, Counter::loop_entry_count);
+
+    asm.compile(cb, Some(ocb))?;
+    (!cb.has_dropped_bytes()).then_some(code_ptr)
+}
