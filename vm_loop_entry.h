@@ -21,7 +21,11 @@
  * names the loop.  A method such as Integer#times or Array#each, which is marked
  * `inline_block`, is one loop for all who call it; compiled code of it is for
  * one block.  So its loops hang on the block that it yields to, and are counted
- * and compiled for each block.
+ * and compiled for each block.  Called from the interpreter, such a method has
+ * code that is for any block, and calls it through the VM at each turn.  That
+ * counts too, under the head NULL; at the threshold the block is hot, the frame
+ * leaves for the interpreter, and comes by the branch there.  From then on the
+ * interpreter runs the calls of the method for this block itself.
  *
  * Who may what.  A loop is added by any Ractor with compare-and-swap.  `turns`
  * any Ractor writes, without order: one that is lost is counted again.  When
@@ -44,7 +48,7 @@
 
 #include "yjit.h"
 
-#if USE_YJIT && !OPT_CALL_THREADED_CODE
+#if USE_YJIT
 
 struct vm_loop {
     const VALUE *head;
@@ -58,6 +62,7 @@ struct vm_loop {
 extern bool rb_yjit_loop_entry_p;
 extern uint64_t rb_yjit_loop_threshold;
 rb_jit_func_t rb_yjit_gen_loop_entry(const rb_iseq_t *iseq, rb_execution_context_t *ec, const rb_iseq_t *block_iseq);
+bool rb_yjit_returns_to_c_p(const rb_control_frame_t *cfp);
 
 /* The block for which the code of this frame is compiled, or NULL. */
 static inline const rb_iseq_t *
@@ -68,17 +73,6 @@ vm_loop_inlined_block(const rb_control_frame_t *cfp)
     VALUE block_handler = VM_CF_BLOCK_HANDLER(cfp);
     if (block_handler == VM_BLOCK_HANDLER_NONE || !VM_BH_ISEQ_BLOCK_P(block_handler)) return NULL;
     return rb_iseq_check(VM_BH_TO_ISEQ_BLOCK(block_handler)->code.iseq);
-}
-
-/*
- * Whether the interpreter is to run this call of a method that YJIT compiles for
- * one block.  Code for any block would call the block through the VM at each
- * turn, and never come by the place where the loop is entered.
- */
-static inline bool
-vm_loop_keeps_interpreting_p(const rb_control_frame_t *cfp)
-{
-    return rb_yjit_loop_entry_p && UNLIKELY(vm_loop_inlined_block(cfp) != NULL);
 }
 
 /* The loop with that head.  The acquire pairs with vm_loop_add. */
@@ -113,10 +107,54 @@ vm_loop_add(struct rb_iseq_constant_body *body, const VALUE *head)
     }
 }
 
+/* The loop with that head, made if there is none.  NULL: no memory. */
+static struct vm_loop *
+vm_loop_of(struct rb_iseq_constant_body *body, const VALUE *head)
+{
+    struct vm_loop *loop = vm_loop_find(body, head);
+    return loop ? loop : vm_loop_add(body, head);
+}
+
 static inline bool
 vm_loop_settled_p(const struct vm_loop *loop, const rb_iseq_t *iseq)
 {
     return loop->settled_epoch == ISEQ_BODY(iseq)->loop_epoch + 1;
+}
+
+/*
+ * Turns after which a loop is compiled.  Each version of a method for one block
+ * makes the next dearer: YJIT looks through all of them.  `loop_versions` is the
+ * number of those made, or decided on; any Ractor writes it.
+ */
+static inline uint64_t
+vm_loop_threshold(const rb_iseq_t *iseq, const rb_iseq_t *block_iseq)
+{
+    uint64_t threshold = rb_yjit_loop_threshold;
+    if (!block_iseq) return threshold;
+    return threshold + threshold * __atomic_load_n(&ISEQ_BODY(iseq)->loop_versions, __ATOMIC_RELAXED) / 8;
+}
+
+static inline void
+vm_loop_version_decided(const rb_iseq_t *iseq)
+{
+    __atomic_fetch_add(&ISEQ_BODY(iseq)->loop_versions, 1, __ATOMIC_RELAXED);
+}
+
+#define VM_LOOP_HOT UINT32_MAX /* turns, under the head NULL */
+
+/* Whether code that is for any block has called this one often. */
+static bool
+vm_loop_hot_p(const rb_iseq_t *block_iseq)
+{
+    const struct vm_loop *loop = vm_loop_find(ISEQ_BODY(block_iseq), NULL);
+    return loop && __atomic_load_n(&loop->turns, __ATOMIC_RELAXED) == VM_LOOP_HOT;
+}
+
+/* Whether the loop is to be compiled after that many turns in the interpreter. */
+static bool
+vm_loop_compile_p(uint32_t turns, const rb_iseq_t *iseq, const rb_iseq_t *block_iseq)
+{
+    return turns >= vm_loop_threshold(iseq, block_iseq) || (block_iseq && vm_loop_hot_p(block_iseq));
 }
 
 /* Compiles the loop of the frame on top.  Another Ractor may have done so meanwhile. */
@@ -130,6 +168,7 @@ vm_loop_compile(struct vm_loop *loop, rb_execution_context_t *ec, const rb_iseq_
     if (!vm_loop_settled_p(loop, iseq)) {
         uint32_t epoch = ISEQ_BODY(iseq)->loop_epoch; /* should compiling throw code away, try again */
         loop->func = rb_yjit_gen_loop_entry(iseq, ec, block_iseq);
+        if (block_iseq && !vm_loop_hot_p(block_iseq)) vm_loop_version_decided(iseq);
         loop->turns = 0;
         loop->settled_epoch = epoch + 1;
     }
@@ -146,17 +185,48 @@ vm_loop_func(rb_execution_context_t *ec, const rb_control_frame_t *cfp)
     /* The frame may have escaped before YJIT was enabled; its code could think otherwise. */
     if (UNLIKELY(VM_ENV_ESCAPED_P(cfp->ep))) vm_env_escaped(cfp->iseq);
 
-    struct vm_loop *loop = vm_loop_find(body, cfp->pc);
-    if (!loop && !(loop = vm_loop_add(body, cfp->pc))) return NULL;
+    struct vm_loop *loop = vm_loop_of(body, cfp->pc);
+    if (!loop) return NULL;
 
     if (!vm_loop_settled_p(loop, cfp->iseq)) {
         uint32_t turns = __atomic_load_n(&loop->turns, __ATOMIC_RELAXED) + 1;
         __atomic_store_n(&loop->turns, turns, __ATOMIC_RELAXED);
-        if (turns < rb_yjit_loop_threshold) return NULL;
+        if (!vm_loop_compile_p(turns, cfp->iseq, block_iseq)) return NULL;
         vm_loop_compile(loop, ec, block_iseq);
         if (!vm_loop_settled_p(loop, cfp->iseq)) return NULL;
     }
     return loop->func;
+}
+
+/*
+ * Whether the code of this frame, which is for any block and has just called
+ * one, is to leave for the interpreter.  If compiled code called it, that is
+ * left too; so there only the yield that makes the block hot does so.
+ */
+static bool
+vm_loop_leaves_p(const rb_control_frame_t *cfp)
+{
+    const rb_iseq_t *block_iseq = vm_loop_inlined_block(cfp);
+    if (!block_iseq || !rb_yjit_loop_entry_p) return false;
+
+    struct vm_loop *loop = vm_loop_of(ISEQ_BODY(block_iseq), NULL);
+    if (!loop) return false;
+
+    uint32_t turns = __atomic_load_n(&loop->turns, __ATOMIC_RELAXED);
+    if (turns == VM_LOOP_HOT) return rb_yjit_returns_to_c_p(cfp);
+
+    bool hot = turns + 1 >= vm_loop_threshold(cfp->iseq, block_iseq);
+    __atomic_store_n(&loop->turns, hot ? VM_LOOP_HOT : turns + 1, __ATOMIC_RELAXED);
+    if (hot) vm_loop_version_decided(cfp->iseq);
+    return hot;
+}
+
+/* Whether the interpreter is to run this call itself, as its block is hot. */
+static inline bool
+vm_loop_keeps_interpreting_p(const rb_control_frame_t *cfp)
+{
+    const rb_iseq_t *block_iseq = vm_loop_inlined_block(cfp);
+    return UNLIKELY(block_iseq != NULL) && vm_loop_hot_p(block_iseq);
 }
 
 /* A turn of a loop: the frame on top is at its head.  What it returns is above. */
@@ -205,8 +275,6 @@ rb_vm_loops_free(const struct rb_iseq_constant_body *body)
 #else
 # define vm_loop_keeps_interpreting_p(cfp) false
 # define VM_LOOP_TURN(dst, pops) /* none */
-void rb_vm_loops_forget(const rb_iseq_t *iseq) {}
-void rb_vm_loops_free(const struct rb_iseq_constant_body *body) {}
-#endif
+#endif /* USE_YJIT */
 
 #endif /* LOCKFREE_VM_LOOP_ENTRY_H */

@@ -28,6 +28,15 @@ pub fn start() {
     unsafe { rb_yjit_loop_entry_p = !get_option!(disable_loop_entry) };
 }
 
+/// Whether the code of this frame was called by C, that is, by the interpreter.
+#[no_mangle]
+pub extern "C" fn rb_yjit_returns_to_c_p(cfp: CfpPtr) -> bool {
+    let cb = CodegenGlobals::get_inline_cb();
+    let jit_return = unsafe { *((cfp as *const u8).add(RUBY_OFFSET_CFP_JIT_RETURN as usize) as *const *const u8) };
+    jit_return == CodegenGlobals::get_leave_exit_code().raw_ptr(cb)
+        || jit_return == CodegenGlobals::get_leave_exception_code().raw_ptr(cb)
+}
+
 /// Compiles the frame on top from its pc on, and returns the code's address, or null. `block_iseq` is the block that
 /// the frame was given, if its code is to be for that alone, or null. VM lock, all other Ractors at a barrier.
 #[no_mangle]
@@ -63,8 +72,15 @@ fn gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: IseqPtr) -> Option<*cons
     entry
 }
 
-/// The prologue, and the loop after it. None if there is no room, or YJIT does not compile what the head is.
-fn gen_entry(blockid: BlockId, ctx: &Context, ec: EcPtr, cb: &mut CodeBlock, ocb: &mut OutlinedCb) -> Option<*const u8> {
+/// The prologue, and the loop after it. None if there is no room, YJIT does not compile what the head is, or
+/// makes no more versions for one block.
+fn gen_entry(
+    blockid: BlockId,
+    ctx: &Context,
+    ec: EcPtr,
+    cb: &mut CodeBlock,
+    ocb: &mut OutlinedCb,
+) -> Option<*const u8> {
     let code_ptr = gen_prologue(blockid, cb, ocb)?;
     let block = match find_block_version(blockid, ctx) {
         Some(block) => {
@@ -75,7 +91,8 @@ fn gen_entry(blockid: BlockId, ctx: &Context, ec: EcPtr, cb: &mut CodeBlock, ocb
         }
         None => gen_block_series(blockid, ctx, ec, cb, ocb)?,
     };
-    if unsafe { block.as_ref() }.iseq_range.is_empty() {
+    let block = unsafe { block.as_ref() };
+    if block.iseq_range.is_empty() || Context::decode(block.ctx).inline() != ctx.inline() {
         return None;
     }
 

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_yjit_loop_entry.rb - vm_loop_entry.h, yjit_loop_entry.rs: a running loop enters compiled code, and nothing changes.
+# test_yjit_loop_entry.rb - vm_loop_entry.h, yjit_loop_entry.rs: a loop enters compiled code, and nothing changes.
 
 require "test/unit"
 require "open3"
@@ -88,6 +88,27 @@ class TestLockfreeYJITLoopEntry < Test::Unit::TestCase
     insns, compiled, = counts("40.times { n.times { } }; n.times { |i| i + 1 }")
     assert_operator insns, :<, 100_000
     assert_operator compiled, :>=, 2
+  end
+
+  # Code of `each` for any block, which calls of many blocks have got it, is left when one block is hot.
+  def test_code_for_any_block_is_left
+    out = run_ruby("--yjit", "--yjit-stats=quiet", "-e", <<~RUBY)
+      40.times { eval("[1].each { }") }
+      dynamic = -> { RubyVM::YJIT.runtime_stats(:num_send_dynamic) }
+      before = dynamic.()
+      Array.new(200_000, 1).each { |x| x }
+      p dynamic.() - before, RubyVM::YJIT.runtime_stats(:compiled_loop_entry)
+    RUBY
+    calls, compiled = out.split.map(&:to_i)
+    assert_operator calls, :<, 10_000
+    assert_equal 1, compiled
+  end
+
+  # A yield that YJIT does not make a jump of calls the VM, and stays in the code for the one block.
+  def test_code_for_one_block_is_not_left
+    _, compiled, entered = counts("Array.new(n) { [1] }.each { |a, (b, c), k: 1, **r| a }")
+    assert_operator compiled, :>, 0
+    assert_operator entered, :<, 1000
   end
 
   def test_bad_threshold

@@ -73,7 +73,19 @@ def anonymous(n, &) = n.times(&)
 def form_anonymous_block = (s = 0; anonymous(N) { |x| s += x }; s)
 def optional_start(a = 5, b = a + 1, *r, k: b) = (s = 0; i = 0; while i < N; s += a + b + k; i += 1; end; s)
 def form_optional_arguments = [optional_start, optional_start(1), optional_start(1, 2, 3, k: 4)]
-def form_many_types = (x = 0; s = []; i = 0; while i < N; x = [1, 2.5, "s", :s, nil, [1], 3**70][i % 7]; s << x.class.name.size; i += 1; end; s.sum)
+
+def form_many_types
+  x = 0
+  s = []
+  i = 0
+  while i < N
+    x = [1, 2.5, "s", :s, nil, [1], 3**70][i % 7]
+    s << x.class.name.size
+    i += 1
+  end
+  s.sum
+end
+
 def form_overflow = (i = 2**62 - 30; j = 0; (i += 1; j += 1) while j < N; i)
 def form_float = (x = 0.0; x += 0.25 while x < N; x)
 def form_many_locals
@@ -98,25 +110,91 @@ def out_next = (s = i = 0; while i < N; i += 1; next if i.odd?; s += i; end; s)
 def out_next_block = (1..N).to_a.map { |x| next 0 if x.odd?; x }.sum
 def out_redo = (n = 0; N.times { |i| n += 1; redo if n % 7 == 0 }; n)
 def out_redo_while = (n = i = 0; while i < N; n += 1; redo if n % 5 == 0; i += 1; end; n)
-def out_retry = (t = 0; begin; t += 1; i = 0; while i < N; i += 1; raise "r" if i == 40 && t < 4; end; [t, i]; rescue; retry; end)
+
+def out_retry
+  t = 0
+  begin
+    t += 1
+    i = 0
+    while i < N
+      i += 1
+      raise "r" if i == 40 && t < 4
+    end
+    [t, i]
+  rescue
+    retry
+  end
+end
+
 def out_return_while = (i = 0; while true; i += 1; return i if i == 50; end)
 def out_return_block = (N.times { |i| (0..N).each { |j| return [i, j] if i * j == 1000 } }; :none)
 def out_return_ensure = (begin; i = 0; while true; i += 1; return i if i == 50; end; ensure; $out = i; end)
 def out_throw = catch(:done) { N.times { |i| (1..N).to_a.each { |j| throw :done, [i, j] if i == 40 && j == 41 } } }
 def out_raise = (i = 0; begin; while true; i += 1; raise "at #{i}" if i == 50; end; rescue => e; e.message; end)
-def out_raise_each = (s = 0; (1..N).each { |x| begin; raise if x.even?; s += x; rescue; s += 1; ensure; s += 2; end }; s)
+
+def out_raise_each
+  s = 0
+  (1..N).each { |x| begin; raise if x.even?; s += x; rescue; s += 1; ensure; s += 2; end }
+  s
+end
+
 def out_raise_through = (yielder(N) { |x| raise ArgumentError, "x#{x}" if x == 45 })
 def out_raise_c = ((1..N).to_a.each { |x| Integer(x > 50 ? "no" : "1") })
-def out_ensure_order = (o = []; begin; N.times { |i| begin; raise "e" if i == 50; ensure; o << i if i > 47; end }; rescue; o << :rescued; end; o)
+
+def out_ensure_order
+  o = []
+  begin
+    N.times { |i| begin; raise "e" if i == 50; ensure; o << i if i > 47; end }
+  rescue
+    o << :rescued
+  end
+  o
+end
+
 def out_stack_overflow = (i = 0; begin; while true; i += 1; deep(0) if i == 50; end; rescue SystemStackError; i; end)
 def deep(n) = n.then { deep(n + 1) }
-def out_type_error = (i = 0; a = 0; begin; while true; a += (i == 50 ? nil : 1); i += 1; end; rescue TypeError => e; [i, a]; end)
-def out_backtrace = (i = 0; begin; while true; i += 1; raise "x" if i == 50; end; rescue => e; e.backtrace_locations[0].lineno - __LINE__; end)
-def out_backtrace_block = (begin; N.times { |i| raise "x" if i == 50 }; rescue => e; e.backtrace.size - caller.size; end)
+
+def out_type_error
+  i = 0
+  a = 0
+  begin
+    while true
+      a += (i == 50 ? nil : 1)
+      i += 1
+    end
+  rescue TypeError => e
+    [i, a]
+  end
+end
+
+def out_backtrace
+  i = 0
+  begin
+    while true
+      i += 1
+      raise "x" if i == 50
+    end
+  rescue => e
+    e.backtrace_locations[0].lineno - __LINE__
+  end
+end
+
+def out_backtrace_block
+  begin
+    N.times { |i| raise "x" if i == 50 }
+  rescue => e
+    e.backtrace.size - caller.size
+  end
+end
+
 def out_throw_lambda = (l = lambda { |n| n.times { |i| return i if i == 50 }; -1 }; [l.(N), l.(9)])
 def out_proc_return = (pr = proc { |n| n.times { |i| return [:from_method, i] if i == 50 } }; pr.call(N); :after)
 def out_define_method = (self.class.send(:define_method, :dm) { |n| i = 0; i += 1 while i < n; i }; [dm(N), dm(3)])
-def out_define_method_return = (self.class.send(:define_method, :dr) { |n| n.times { |i| return i if i == 50 }; :no }; [dr(N), dr(3)])
+
+def out_define_method_return
+  self.class.send(:define_method, :dr) { |n| n.times { |i| return i if i == 50 }; :no }
+  [dr(N), dr(3)]
+end
 
 private_methods.grep(/\Aout_/).sort.each { |form| show(form) { send(form) } }
 
@@ -145,32 +223,154 @@ show("lambda") { ->(k) { k += 1 while k < N; k }.(0) }
 show("eval") { eval("k = 0; k += 1 while k < N; k") }
 show("instance_eval") { Object.new.instance_eval { @a = 0; @a += 1 while @a < N; @a } }
 show("class_eval string") { Class.new.class_eval("k = 0; k += 1 while k < N; k") }
-show("ensure") { r = nil; begin; raise "x"; rescue; k = 0; k += 1 while k < N; r = k; ensure; k -= 1 while k > 7; r = [r, k]; end; r }
-show("fiber") { f = Fiber.new { k = 0; while k < N; Fiber.yield k if k % 20 == 19; k += 1; end; k }; 4.times.map { f.resume } }
+show("ensure") do
+  r = nil
+  begin
+    raise "x"
+  rescue
+    k = 0
+    k += 1 while k < N
+    r = k
+  ensure
+    k -= 1 while k > 7
+    r = [r, k]
+  end
+  r
+end
+show("fiber") do
+  f = Fiber.new { k = 0; while k < N; Fiber.yield k if k % 20 == 19; k += 1; end; k }
+  4.times.map { f.resume }
+end
 show("enumerator") { e = Enumerator.new { |y| k = 0; (y << k; k += 1) while k < N }; N.times.sum { e.next } }
 show("thread") { Array.new(3) { |n| Thread.new { k = 0; k += n + 1 while k < N; k } }.map(&:value) }
-show("ractor") { Array.new(3) { |n| Ractor.new(n) { |m| k = s = 0; (s += k * m; k += 1) while k < 500; 500.times { |z| s += z }; s } }.map(&:take) }
+show("ractor") do
+  ractors = Array.new(3) do |n|
+    Ractor.new(n) { |m| k = s = 0; (s += k * m; k += 1) while k < 500; 500.times { |z| s += z }; s }
+  end
+  ractors.map(&:take)
+end
 show("ractor each") { Ractor.new((1..N).to_a) { |a| s = 0; a.each { |x| s += x }; a.map { |x| x * 2 }.sum + s }.take }
 show("BEGIN/END") { at_exit { k = 0; k += 1 while k < N; puts k }; nil }
-show("method_missing") { o = Object.new; def o.method_missing(m, *a) = (k = 0; k += a[0] while k < N; [m, k]); o.foo(2) }
+show("method_missing") do
+  o = Object.new
+  def o.method_missing(m, *a) = (k = 0; k += a[0] while k < N; [m, k])
+  o.foo(2)
+end
 show("initialize") { Class.new { attr_reader :k; def initialize = (@k = 0; @k += 1 while @k < N) }.new.k }
-show("refinement") { m = Module.new { refine(Integer) { def looped = (k = 0; k += self while k < N; k) } }; Module.new { using m; R = 7.looped } && R }
-show("super") { a = Class.new { def f(n) = n + 1 }; Class.new(a) { def f(n) = (k = 0; k = super(k) while k < n; k) }.new.f(N) }
+show("refinement") do
+  m = Module.new { refine(Integer) { def looped = (k = 0; k += self while k < N; k) } }
+  Module.new { using m; R = 7.looped } && R
+end
+show("super") do
+  a = Class.new { def f(n) = n + 1 }
+  Class.new(a) { def f(n) = (k = 0; k = super(k) while k < n; k) }.new.f(N)
+end
 
 # ---- variables that escape, change, or come in while the loop runs
 
 def environment_before = (k = 0; b = binding; k += 1 while k < N; [k, b.local_variable_get(:k)])
-def environment_during = (k = 0; b = nil; while k < N; b = binding if k == 20; k += 1; end; [k, b.local_variable_get(:k)])
-def environment_set = (k = 0; b = binding; n = 0; while k < N; n += 1; b.local_variable_set(:k, 40) if k == 30; k += 1; end; [k, n])
-def environment_set_type = (k = 0; v = 1; b = binding; s = []; while k < N; b.local_variable_set(:v, "str") if k == 30; s << v.class; k += 1; end; s.tally)
-def environment_set_in_eval = (k = v = 0; b = binding; while k < N; eval("v = v.to_s + 'x' if k == 30; k += 1", b); end; v)
-def environment_eval_adds = (k = 0; b = binding; while k < N; eval("q#{k} = k; k += 1; q#{k} = 2", b); end; [k, b.local_variables.size])
+
+def environment_during
+  k = 0
+  b = nil
+  while k < N
+    b = binding if k == 20
+    k += 1
+  end
+  [k, b.local_variable_get(:k)]
+end
+
+def environment_set
+  k = 0
+  b = binding
+  n = 0
+  while k < N
+    n += 1
+    b.local_variable_set(:k, 40) if k == 30
+    k += 1
+  end
+  [k, n]
+end
+
+def environment_set_type
+  k = 0
+  v = 1
+  b = binding
+  s = []
+  while k < N
+    b.local_variable_set(:v, "str") if k == 30
+    s << v.class
+    k += 1
+  end
+  s.tally
+end
+
+def environment_set_in_eval
+  k = v = 0
+  b = binding
+  while k < N
+    eval("v = v.to_s + 'x' if k == 30; k += 1", b)
+  end
+  v
+end
+
+def environment_eval_adds
+  k = 0
+  b = binding
+  while k < N
+    eval("q#{k} = k; k += 1; q#{k} = 2", b)
+  end
+  [k, b.local_variables.size]
+end
+
 def environment_proc = (k = 0; ps = []; while k < N; ps << proc { k }; k += 1; end; ps.map(&:call).uniq)
-def environment_block_locals = (ps = []; N.times { |i| j = i * 2; ps << -> { j += 1 } }; ps.sum(&:call) + ps.sum(&:call))
-def environment_block_changes = (k = 0; bump = -> { k += 3 }; n = 0; while k < N; bump.(); n += 1; k = k.to_s.to_i; end; [k, n])
-def environment_block_type = (v = 0; set = ->(x) { v = x }; r = []; N.times { |i| set.(i.even? ? i : i.to_s); r << v.class }; r.tally)
-def environment_other_thread = (v = k = 0; t = Thread.new { Thread.pass until k > 10; v = :set }; while v == 0; k += 1; end; t.join; v)
-def environment_thread_binding = (v = k = 0; b = binding; t = Thread.new { Thread.pass until k > 10; b.local_variable_set(:v, "x") }; while v == 0; k += 1; end; t.join; v)
+
+def environment_block_locals
+  ps = []
+  N.times { |i| j = i * 2; ps << -> { j += 1 } }
+  ps.sum(&:call) + ps.sum(&:call)
+end
+
+def environment_block_changes
+  k = 0
+  bump = -> { k += 3 }
+  n = 0
+  while k < N
+    bump.()
+    n += 1
+    k = k.to_s.to_i
+  end
+  [k, n]
+end
+
+def environment_block_type
+  v = 0
+  set = ->(x) { v = x }
+  r = []
+  N.times { |i| set.(i.even? ? i : i.to_s); r << v.class }
+  r.tally
+end
+
+def environment_other_thread
+  v = k = 0
+  t = Thread.new { Thread.pass until k > 10; v = :set }
+  while v == 0
+    k += 1
+  end
+  t.join
+  v
+end
+
+def environment_thread_binding
+  v = k = 0
+  b = binding
+  t = Thread.new { Thread.pass until k > 10; b.local_variable_set(:v, "x") }
+  while v == 0
+    k += 1
+  end
+  t.join
+  v
+end
 
 private_methods.grep(/\Aenvironment_/).sort.each { |form| show(form) { send(form) } }
 
@@ -182,22 +382,130 @@ show("method redefined") { redefining(N) }
 def constant_changes = (k = s = 0; while k < N; s += STEP; Object.const_set(:STEP, 10) if k == 30; k += 1; end; s)
 STEP = 1
 show("constant set again") { constant_changes }
-def operator_changes = (k = 0; s = []; while k < N; if k == 30; Array.class_eval { alias_method(:old_size, :size); def size = old_size + 100 }; end; s << [1].size; k += 1; end; s)
+
+def operator_changes
+  k = 0
+  s = []
+  while k < N
+    if k == 30
+      Array.class_eval { alias_method(:old_size, :size); def size = old_size + 100 }
+    end
+    s << [1].size
+    k += 1
+  end
+  s
+end
+
 show("operator redefined") { r = operator_changes; Array.class_eval { alias_method :size, :old_size }; r.tally }
-def singleton_appears = (o = "x"; k = 0; r = []; while k < N; def o.upcase = "mine" if k == 30; r << o.upcase; k += 1; end; r.tally)
+
+def singleton_appears
+  o = "x"
+  k = 0
+  r = []
+  while k < N
+    def o.upcase = "mine" if k == 30
+    r << o.upcase
+    k += 1
+  end
+  r.tally
+end
+
 show("singleton method") { singleton_appears }
-def shape_changes = (k = 0; while k < N; @iv = k; remove_instance_variable(:@iv) if k == 30; instance_variable_set(:"@v#{k}", 1); k += 1; end; @iv)
+
+def shape_changes
+  k = 0
+  while k < N
+    @iv = k
+    remove_instance_variable(:@iv) if k == 30
+    instance_variable_set(:"@v#{k}", 1)
+    k += 1
+  end
+  @iv
+end
+
 show("shapes") { Object.new.instance_eval { o = self; m = Object.instance_method(:shape_changes); m.bind_call(o) } }
 
-def killed(how) = (q = Queue.new; t = Thread.new { q << 1; k = 0; how == :while ? (k += 1 while true) : (how == :times ? (1 << 60).times { |x| k = x } : loop { k += 1 }) }; q.pop; t.kill; t.join(20) ? :dead : :alive)
+def killed(how)
+  q = Queue.new
+  t = Thread.new do
+    q << 1
+    k = 0
+    case how
+    when :while then k += 1 while true
+    when :times then (1 << 60).times { |x| k = x }
+    when :loop then loop { k += 1 }
+    end
+  end
+  q.pop
+  t.kill
+  t.join(20) ? :dead : :alive
+end
+
 show("Thread#kill") { %i[while times loop].map { |how| killed(how) } }
-show("Thread#raise") { t = Thread.new { Thread.current.report_on_exception = false; k = 0; k += 1 while true }; sleep 0.02; t.raise(ArgumentError, "stop"); begin; t.value; rescue => e; e.message; end }
-show("time slices") { done = false; t = Thread.new { k = 0; k += 1 until done; :seen }; sleep 0.02; done = true; t.value }
-show("signal") { got = nil; old = trap(:USR1) { got = 1 }; Process.kill(:USR1, $$); k = 0; k += 1 until got; trap(:USR1, old); got }
-show("signal raises") { trap(:USR2) { raise "signal" }; begin; Thread.new { sleep 0.02; Process.kill(:USR2, $$) }; k = 0; k += 1 while true; rescue => e; e.message; ensure; trap(:USR2, "DEFAULT"); end }
-show("GC") { k = 0; s = 0; while k < 3000; a = Array.new(50) { |z| z.to_s }; s += a.size; GC.start if k % 1000 == 999; k += 1; end; s }
-show("compaction") { k = 0; s = []; while k < N; s << "x#{k}"; GC.compact if k == 30 && GC.respond_to?(:compact); k += 1; end; s.join.size }
-show("ractor barrier") { r = Array.new(2) { Ractor.new { k = 0; k += 1 while k < 300_000; k } }; 20.times { GC.start }; r.map(&:take) }
+show("Thread#raise") do
+  t = Thread.new { Thread.current.report_on_exception = false; k = 0; k += 1 while true }
+  sleep 0.02
+  t.raise(ArgumentError, "stop")
+  begin
+    t.value
+  rescue => e
+    e.message
+  end
+end
+show("time slices") do
+  done = false
+  t = Thread.new { k = 0; k += 1 until done; :seen }
+  sleep 0.02
+  done = true
+  t.value
+end
+show("signal") do
+  got = nil
+  old = trap(:USR1) { got = 1 }
+  Process.kill(:USR1, $$)
+  k = 0
+  k += 1 until got
+  trap(:USR1, old)
+  got
+end
+show("signal raises") do
+  trap(:USR2) { raise "signal" }
+  begin
+    Thread.new { sleep 0.02; Process.kill(:USR2, $$) }
+    k = 0
+    k += 1 while true
+  rescue => e
+    e.message
+  ensure
+    trap(:USR2, "DEFAULT")
+  end
+end
+show("GC") do
+  k = 0
+  s = 0
+  while k < 3000
+    a = Array.new(50) { |z| z.to_s }
+    s += a.size
+    GC.start if k % 1000 == 999
+    k += 1
+  end
+  s
+end
+show("compaction") do
+  k = 0
+  s = []
+  while k < N
+    s << "x#{k}"
+    GC.compact if k == 30 && GC.respond_to?(:compact)
+    k += 1
+  end
+  s.join.size
+end
+show("ractor barrier") do
+  r = Array.new(2) { Ractor.new { k = 0; k += 1 while k < 300_000; k } }
+  20.times { GC.start }
+  r.map(&:take)
+end
 
 def traced(*events)
   seen = Hash.new(0)
@@ -214,7 +522,12 @@ def traced(*events)
 end
 show("TracePoint line") { traced(:line) }
 show("TracePoint calls") { traced(:c_call, :c_return, :b_call, :b_return) }
-show("TracePoint target") { l = []; m = ->(n) { k = 0; while k < n; k += 1; end; k }; TracePoint.new(:line) { |tp| l << 1 }.enable(target: m) { m.(N) }; [l.size, m.(N)] }
+show("TracePoint target") do
+  l = []
+  m = ->(n) { k = 0; while k < n; k += 1; end; k }
+  TracePoint.new(:line) { |tp| l << 1 }.enable(target: m) { m.(N) }
+  [l.size, m.(N)]
+end
 def line_after = (k = 0; k += 1 while k < N; line_traced(N))
 def line_traced(n)
   k = 0
@@ -223,5 +536,19 @@ def line_traced(n)
   end
   k
 end
-show("TracePoint line, compiled before") { line_traced(N); l = Hash.new(0); TracePoint.new(:line) { |tp| l[tp.lineno - __LINE__] += 1 if tp.method_id == :line_traced }.enable { line_traced(10) }; l }
-show("set_trace_func") { n = 0; set_trace_func(->(e, *) { n += 1 if e == "line" }); k = 0; while k < 20; k += 1; end; set_trace_func(nil); n > 20 }
+show("TracePoint line, compiled before") do
+  line_traced(N)
+  l = Hash.new(0)
+  TracePoint.new(:line) { |tp| l[tp.lineno - __LINE__] += 1 if tp.method_id == :line_traced }.enable { line_traced(10) }
+  l
+end
+show("set_trace_func") do
+  n = 0
+  set_trace_func(->(e, *) { n += 1 if e == "line" })
+  k = 0
+  while k < 20
+    k += 1
+  end
+  set_trace_func(nil)
+  n > 20
+end

@@ -1,0 +1,59 @@
+#ifndef LOCKFREE_VM_INVOKEBLOCK_H
+#define LOCKFREE_VM_INVOKEBLOCK_H
+/**********************************************************************
+
+  vm_invokeblock.h - compiled code calls a block that it finds at run time
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of vm.c.  Where compiled code yields to too many blocks to know them, it
+ * calls the VM.  Upstream then runs the block by vm_exec, which sets up a tag
+ * for exceptions each time.  A block that has compiled code needs none: the
+ * code is called from here, as JIT_EXEC does from the interpreter.
+ *
+ * The block's frame is without FINISH.  When its code leaves for the interpreter
+ * (Qundef), the code that called us does so too, and the interpreter goes on
+ * with the block and then, when that has returned, after the yield: just as if
+ * the block had been called from one piece of compiled code to the other.
+ * Only a throw differs: there is no one to hand it to, so it jumps.
+ */
+
+#if USE_YJIT
+
+/* +val+ is what the code of the frame on top returned. */
+static inline VALUE
+vm_invokeblock_returned(rb_execution_context_t *ec, VALUE val)
+{
+    if (UNLIKELY(ec->tag->state)) {
+        ec->errinfo = val;
+        EC_JUMP_TAG(ec, ec->tag->state);
+    }
+    return val;
+}
+
+/*
+ * Yields from compiled code, which was made for +any_block+ or for the one that
+ * the frame was given.  Qundef: return to the interpreter.
+ */
+VALUE
+rb_vm_invokeblock_from_jit(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, CALL_DATA cd, bool any_block)
+{
+    stack_check(ec);
+
+    VALUE val = vm_sendish(ec, GET_CFP(), cd, VM_BLOCK_HANDLER_NONE, mexp_search_invokeblock);
+    if (!UNDEF_P(val)) return val;
+    if (any_block && vm_loop_leaves_p(reg_cfp)) return Qundef;
+
+    rb_jit_func_t func = jit_compile(ec);
+    if (func) return vm_invokeblock_returned(ec, func(ec, ec->cfp));
+
+    VM_EXEC(ec, val);
+    return val;
+}
+
+#endif /* USE_YJIT */
+
+#endif /* LOCKFREE_VM_INVOKEBLOCK_H */

@@ -1,0 +1,31 @@
+//! yjit_invokeblock.rs - a yield in compiled code to a block that it finds at run time
+//!
+//! Licence: see LICENSE.
+//!
+//! A child module of YJIT's codegen.rs. What is called, and why it may say that the code is to leave for the
+//! interpreter, stands in vm_invokeblock.h.
+
+use super::*;
+
+extern "C" {
+    fn rb_vm_invokeblock_from_jit(ec: EcPtr, cfp: CfpPtr, cd: VALUE, any_block: bool) -> VALUE;
+}
+
+/// Calls the block. PC and SP are saved, and the frame is as the interpreter has it after the arguments were taken.
+pub fn gen_call(asm: &mut Assembler, cd: *const rb_call_data) -> Opnd {
+    let any_block = Opnd::UImm(!asm.ctx.inline() as u64);
+    let val = asm.ccall(rb_vm_invokeblock_from_jit as *const u8, vec![EC, CFP, (cd as usize).into(), any_block]);
+
+    // Not counted: the exit that left the block's frame on top was.
+    let returned = asm.new_label("returned");
+    asm.cmp(val, Qundef.into());
+    asm.jne(returned);
+    asm_comment!(asm, "leave with the block's frame on top");
+    asm.cpop_into(SP);
+    asm.cpop_into(EC);
+    asm.cpop_into(CFP);
+    asm.frame_teardown();
+    asm.cret(Qundef.into());
+    asm.write_label(returned);
+    val
+}
