@@ -21,7 +21,8 @@ int rb_require_internal_silent(VALUE fname); /* load.c */
 int rb_require_silent_any_ractor(VALUE fname);
 
 /* Any Ractor; another than main waits for main.  +fname+ is frozen.  Returns 1
- * if it was loaded, 0 if it had been before, something else on failure. */
+ * if it was loaded, 0 if it had been before, something else on failure.  Passes
+ * on whatever is not an exception: the end of the thread. */
 int
 rb_require_silent_any_ractor(VALUE fname)
 {
@@ -31,5 +32,9 @@ rb_require_silent_any_ractor(VALUE fname)
     if (rb_ractor_main_p()) return rb_require_internal_silent(fname);
 
     loaded = rb_protect(rb_ractor_require, fname, &state);
-    return state ? -1 : RTEST(loaded);
+    if (!state) return RTEST(loaded);
+    if (!rb_obj_is_kind_of(rb_errinfo(), rb_eException)) rb_jump_tag(state);
+
+    rb_set_errinfo(Qnil);
+    return -1;
 }

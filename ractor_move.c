@@ -323,7 +323,17 @@ partner_new(VALUE obj)
     if (leaves_content_p(obj)) return content_copy(obj);
 
     VALUE partner = moved_object_new(rb_gc_obj_slot_size(obj));
-    if (RB_TYPE_P(obj, T_FILE)) rb_gc_writebarrier_unprotect(partner); /* io.c knows no barriers */
+    switch (BUILTIN_TYPE(obj)) {
+      case T_FILE:
+        rb_gc_writebarrier_unprotect(partner); /* io.c knows no barriers */
+        break;
+      case T_MATCH:
+        FL_SET_RAW(partner, FL_USER2); /* MATCH_BUSY: re.c fills $~ again if it can */
+        break;
+      case T_STRING:
+        RSTRING(partner)->as.heap.ptr = (char *)""; /* RSTRING_PTR; no variable is there, so nobody marks it */
+        break;
+    }
     return partner;
 }
 
@@ -504,6 +514,7 @@ rb_ractor_move_prepare(VALUE obj)
     rb_protect(prepare, (VALUE)plan, &state);
     if (state) {
         abandon(plan);
+        RB_GC_GUARD(holder);
         rb_jump_tag(state);
     }
     return holder;

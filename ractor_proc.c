@@ -32,10 +32,21 @@ static bool
 method_shareable_p(VALUE method)
 {
     bool found = false;
-    RB_VM_LOCK_ENTER_NO_BARRIER();
+    RB_VM_LOCK_ENTER();
     rb_objspace_reachable_objects_from(method, find_unshareable, &found);
-    RB_VM_LOCK_LEAVE_NO_BARRIER();
+    RB_VM_LOCK_LEAVE();
     return !found;
+}
+
+/* Whether +value+ is an object and no pointer of C code's. */
+static bool
+object_p(VALUE value)
+{
+    bool found = false;
+    RB_VM_LOCK_ENTER(); /* another Ractor may be adding a page */
+    found = !RB_SPECIAL_CONST_P(value) && rb_gc_pointer_to_heap_p(value);
+    RB_VM_LOCK_LEAVE();
+    return found;
 }
 
 /* Makes a Proc shareable, and asks whether anything else is. */
@@ -43,7 +54,7 @@ static bool
 make_shareable_p(VALUE obj)
 {
     if (RB_SPECIAL_CONST_P(obj)) return true;
-    if (!rb_gc_pointer_to_heap_p(obj) || RB_TYPE_P(obj, T_IMEMO)) return false; /* C code's */
+    if (!object_p(obj) || RB_TYPE_P(obj, T_IMEMO)) return false; /* C code's */
     if (RTEST(rb_obj_is_method(obj))) return method_shareable_p(obj);
     if (RTEST(rb_obj_is_proc(obj))) {
         rb_ractor_make_shareable(obj);
@@ -57,7 +68,7 @@ make_shareable_p(VALUE obj)
 static bool
 own_array_p(VALUE value)
 {
-    if (RB_SPECIAL_CONST_P(value) || !rb_gc_pointer_to_heap_p(value) || !RB_TYPE_P(value, T_ARRAY)) return false;
+    if (!object_p(value) || !RB_TYPE_P(value, T_ARRAY)) return false;
     return OBJ_FROZEN(value) || (!RBASIC_CLASS(value) && RARRAY_LEN(value) == 2);
 }
 

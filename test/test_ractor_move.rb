@@ -235,6 +235,28 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
   end
 
   # Stock frees objects of a large graph while it moves them: T_NONE, or an object of another class arrives.
+  def test_moved_object_is_not_shareable
+    assert_with_echo(<<~'RUBY')
+      text = +"text"
+      Echo.send(text, move: true)
+      Echo.take
+      assert_false(Ractor.shareable?(text))
+      assert_raise(Ractor::MovedError, TypeError) { Echo.send(text, move: true) }
+    RUBY
+  end
+
+  # re.c fills the MatchData of $~ anew where nobody else has it
+  def test_last_match
+    assert_with_echo(<<~'RUBY')
+      "abc" =~ /b/
+      Echo.send($~, move: true)
+      assert_equal("b", Echo.take[0])
+      "hello".start_with?(/he/)
+      GC.start
+      assert_equal(["he", "llo"], [$&, $'])
+    RUBY
+  end
+
   def test_racing_gc_and_move
     assert_ractor(<<~'RUBY', timeout: 120)
       sender = Ractor.new { 10.times { Ractor.yield(Array.new(3000) { |i| { k: "x#{i}", v: [i.to_s] } }, move: true) } }

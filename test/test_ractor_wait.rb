@@ -44,4 +44,42 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
       assert_equal(:value, waiting.value)
     RUBY
   end
+
+  # One thread passes over a message while another one looks at it, and puts it back.
+  def test_racing_receive_if_and_receive
+    assert_ractor(<<~'RUBY', timeout: 60)
+      looking = Ractor.current
+      receiver = Ractor.new(looking) do |main|
+        Thread.new { Ractor.receive_if { |message| main.send(:looks); sleep 0.3; message == :never } }
+        Ractor.yield(Ractor.receive)
+      end
+      receiver.send(:message)
+      assert_equal(:message, receiver.take)
+    RUBY
+  end
+
+  # One thread holds the taker while it copies, and gives it back.
+  def test_racing_failing_yield_and_yield
+    assert_ractor(<<~'RUBY', timeout: 60)
+      class Refused
+        def initialize_clone(*, **) = (sleep 0.3; raise "refused")
+      end
+      yielder = Ractor.new do
+        Thread.new { Ractor.yield(Refused.new) rescue nil; sleep }
+        Thread.new { sleep 0.1; Ractor.yield(:other) }
+        sleep
+      end
+      assert_equal(:other, yielder.take)
+    RUBY
+  end
+
+  # The thread that is next is alone on its Ractor when another Ractor is ready as well.
+  def test_racing_end_of_thread_and_ready_ractors
+    assert_ractor(<<~'RUBY', timeout: 120)
+      ractors = 4.times.map do
+        Ractor.new { 200.times { Array.new(3) { Thread.new { Thread.pass; 1 } }.sum(&:value) }; :end }
+      end
+      assert_equal([:end] * 4, ractors.map(&:take))
+    RUBY
+  end
 end

@@ -201,6 +201,17 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
     end
   end
 
+  # No Ruby code runs while the lock is held: here it would wait for a Ractor that waits for the lock.
+  def test_include_that_is_refused
+    assert_calls(<<~'RUBY')
+      other = Ractor.new { loop { GC.start; Ractor.yield 1 } }
+      mod = Module.new
+      taken = []
+      TracePoint.new(:raise) { taken << other.take }.enable { assert_raise(ArgumentError) { mod.include(mod) } }
+      assert_equal([1], taken)
+    RUBY
+  end
+
   # The caches are cleared after the warning that the method is being defined again, which may call it.
   def test_called_while_it_is_redefined
     assert_calls(<<~'RUBY')
