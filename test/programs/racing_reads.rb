@@ -7,13 +7,14 @@
 # missing although its variable is never removed.  In the end all must see what main set last.  Prints
 # "reads: N, writes: N, wrong: N" and a count of each kind.
 #
-# paths: some of literal,attr,get,defined,list,object,cvar,const; all of them if not given.  Stock denies Ractors cvar.
-# object makes objects of the Ractor's own, so that all Ractors make shapes.
+# paths: some of literal,attr,get,defined,list,object,cvar,const,late; all of them if not given.  Stock denies Ractors
+# cvar.  object makes objects of the Ractor's own, so that all Ractors make shapes.  late: every tenth value is set first,
+# and then filled and made shareable, while Ractors look whether it is.
 
 $VERBOSE = nil
 SECONDS = (ARGV[0] || 2).to_f
 READERS = (ARGV[1] || 2).to_i
-PATHS = (ARGV[2] || "literal,attr,get,defined,list,object,cvar,const").split(",").map(&:to_sym).freeze
+PATHS = (ARGV[2] || "literal,attr,get,defined,list,object,cvar,const,late").split(",").map(&:to_sym).freeze
 VARIABLES = 24
 NAMES = Array.new(VARIABLES) { |i| :"@v#{i}" }.freeze
 
@@ -61,6 +62,7 @@ class Reader
       last, previous = Hash.new(0), target unless target.equal?(previous)
       PATHS.each do |path|
         case path
+        when :late # is the writer's
         when :list then list(target)
         when :object then object
         when :defined then VARIABLES.times { |i| defined(target, i) }
@@ -173,9 +175,8 @@ class Writer
 
   def stamped(i) = value(@stamp += 1, i)
 
-  # Every tenth value is set first, and then filled and made shareable.
   def overwrite(target, i)
-    return target.instance_variable_set(NAMES[i], stamped(i)) unless @stamp % 10 == 0
+    return target.instance_variable_set(NAMES[i], stamped(i)) unless @stamp % 10 == 0 && PATHS.include?(:late)
 
     value = [(@stamp += 1) * VARIABLES + i]
     target.instance_variable_set(NAMES[i], value)
