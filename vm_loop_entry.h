@@ -243,7 +243,7 @@ vm_loop_turn(rb_execution_context_t *ec, rb_control_frame_t *cfp)
  * the stack, which the instruction's trailer would pop.
  */
 #define VM_LOOP_TURN(dst, pops) do { \
-    if ((dst) < 0 && UNLIKELY(rb_yjit_loop_entry_p)) { \
+    if (UNLIKELY(rb_yjit_loop_entry_p) && (dst) < 0) { /* without YJIT one test */ \
         VALUE loop_result; \
         POPN(pops); \
         loop_result = vm_loop_turn(ec, GET_CFP()); \
