@@ -148,7 +148,7 @@ struct rb_imemo_fields {
     attr_index_t capacity;      /* values that fit; 0 for a table */
     union {
         VALUE ary[1];           /* embedded */
-        VALUE *ptr;             /* capacity > FIELDS_MAX_EMBEDDED: owned memory */
+        VALUE *ptr;             /* rb_fields_heap_p: owned memory */
         struct rb_fields_table *table; /* OBJ_TOO_COMPLEX_SHAPE_ID: owned */
     } as;
 };
@@ -251,12 +251,19 @@ rb_fields_value_store_release(VALUE fields, VALUE *slot, VALUE val)
     RB_OBJ_WRITTEN(fields, Qundef, val);
 }
 
-/* Where the values of +fields+, which has no table, lie.  Immutable. */
+/* Whether the values of +fields+, which has no table, lie in memory that it owns:
+ * [D].  Immutable. */
+static inline bool
+rb_fields_heap_p(VALUE fields)
+{
+    return IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED;
+}
+
+/* Where they lie.  Immutable. */
 static inline VALUE *
 rb_fields_ptr(VALUE fields)
 {
-    struct rb_imemo_fields *f = IMEMO_FIELDS(fields);
-    return UNLIKELY(f->capacity > FIELDS_MAX_EMBEDDED) ? f->as.ptr : f->as.ary;
+    return UNLIKELY(rb_fields_heap_p(fields)) ? IMEMO_FIELDS(fields)->as.ptr : IMEMO_FIELDS(fields)->as.ary;
 }
 
 /* The shape with the id +shape_id+, as rb_shape_get_shape_by_id, but without a

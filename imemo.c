@@ -96,7 +96,7 @@ void
 rb_imemo_fields_grow_single_ractor(VALUE fields, attr_index_t capacity)
 {
     RUBY_ASSERT(!rb_multi_ractor_p());
-    RUBY_ASSERT(IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED);
+    RUBY_ASSERT(rb_fields_heap_p(fields));
 
     attr_index_t old_capacity = IMEMO_FIELDS(fields)->capacity;
     REALLOC_N(IMEMO_FIELDS(fields)->as.ptr, VALUE, capacity);
@@ -284,7 +284,7 @@ rb_imemo_fields_free(VALUE fields)
     if (fields_complex_p(fields)) {
         xfree(IMEMO_FIELDS(fields)->as.table);
     }
-    else if (IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED) {
+    else if (rb_fields_heap_p(fields)) {
         xfree(IMEMO_FIELDS(fields)->as.ptr);
     }
 }
@@ -297,7 +297,7 @@ rb_imemo_fields_memsize(VALUE fields)
         struct rb_fields_table *table = IMEMO_FIELDS(fields)->as.table;
         return table_bytes(table->capacity, (size_t)table->index_mask + 1);
     }
-    else if (IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED) {
+    else if (rb_fields_heap_p(fields)) {
         return IMEMO_FIELDS(fields)->capacity * sizeof(VALUE);
     }
     return 0;
@@ -342,7 +342,7 @@ rb_imemo_fields_valid_p(VALUE fields)
 
     attr_index_t used = rb_shape_at(f->shape_id)->next_iv_index;
     if (used > f->capacity) return false;
-    if ((used > FIELDS_MAX_EMBEDDED) != (f->capacity > FIELDS_MAX_EMBEDDED)) return false; /* [D] */
+    if ((used > FIELDS_MAX_EMBEDDED) != rb_fields_heap_p(fields)) return false; /* [D] */
 
     const VALUE *ptr = rb_fields_ptr(fields);
     for (attr_index_t i = used; i < f->capacity; i++) {

@@ -271,8 +271,7 @@ static void
 plan_reference(struct move_plan *plan, VALUE *slot)
 {
     VALUE obj = *slot;
-    if (RB_SPECIAL_CONST_P(obj) || plan_find(plan, obj)) return;
-    if (rb_ractor_shareable_p(obj) && RBASIC_CLASS(obj) != rb_cRactorMovedObject) return;
+    if (plan_find(plan, obj) || rb_ractor_shareable_p(obj)) return;
     plan_add(plan, obj);
 }
 

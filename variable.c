@@ -167,7 +167,7 @@ rb_class_ivar_locate(VALUE klass, ID id, struct rb_class_ivar_location *location
 
     location->has_shape = true;
     location->shape_id = rb_shape_id(shape);
-    location->heap = IMEMO_FIELDS(fields)->capacity > FIELDS_MAX_EMBEDDED;
+    location->heap = rb_fields_heap_p(fields);
     location->fields_obj_offset = rb_class_fields_obj_offset(klass);
     location->shape_id_offset = offsetof(struct rb_imemo_fields, shape_id);
     location->values_offset = offsetof(struct rb_imemo_fields, as);
@@ -270,9 +270,7 @@ class_ivar_append_complex_locked(VALUE klass, VALUE fields, ID id, VALUE val)
 static void
 class_fields_grow_single_ractor_locked(VALUE fields, attr_index_t index)
 {
-    struct rb_imemo_fields *f = IMEMO_FIELDS(fields);
-
-    if (index < f->capacity || f->capacity <= FIELDS_MAX_EMBEDDED || rb_multi_ractor_p()) return;
+    if (index < IMEMO_FIELDS(fields)->capacity || !rb_fields_heap_p(fields) || rb_multi_ractor_p()) return;
     rb_imemo_fields_grow_single_ractor(fields, fields_grow_capa(index, index / 8));
 }
 

@@ -22,6 +22,11 @@ JOBS=${JOBS:-$(nproc)}
 say() { printf '%s\n' "$*"; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
 
+# verdict FAILED TOTAL: the last line of a runner, as tool/test counts it; fails if anything did.
+verdict() {
+    if [ "$1" = 0 ]; then say "PASS all $2 tests"; else say "FAIL $1/$2 tests"; return 1; fi
+}
+
 # fail MESSAGE [WAY-OUT...]: one clear error, each way out on a line of its own.
 fail() {
     printf '\nerror: %s\n' "$1" >&2

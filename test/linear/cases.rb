@@ -16,20 +16,26 @@ Warning[:experimental] = false
 
 # ---- what operations are done to
 
+# Gives +mod+ methods that get, know and set the variable +name+.
+def self.define_sites(mod, name)
+  plain = name.to_s.delete("@")
+  mod.module_eval(<<~RUBY)
+    def get_#{plain} = #{name}
+    def known_#{plain} = !!defined?(#{name})
+    def set_#{plain}(value)
+      #{name} = value
+    end
+  RUBY
+end
+
 module Reads
   Generator::FIXED.each do |name|
     plain = name.to_s.delete("@")
-    module_eval(<<~RUBY)
-      attr_accessor :#{plain}
-      def get_#{plain} = #{name}
-      def call_#{plain} = #{plain}
-      def known_#{plain} = !!defined?(#{name})
-      def set_#{plain}(value)
-        #{name} = value
-      end
-    RUBY
+    attr_accessor plain
+    module_eval("def call_#{plain} = #{plain}")
   end
 end
+Generator::FIXED.each { |name| define_sites(Reads, name) }
 
 class Base
   extend Reads
@@ -37,17 +43,8 @@ end
 
 # Clones share the sites of class variables.
 class Template < Base
-  Generator::FIXED_CVARS.each do |name|
-    plain = name.to_s.delete("@")
-    module_eval(<<~RUBY)
-      def get_#{plain} = #{name}
-      def known_#{plain} = !!defined?(#{name})
-      def set_#{plain}(value)
-        #{name} = value
-      end
-    RUBY
-  end
 end
+Generator::FIXED_CVARS.each { |name| define_sites(Template, name) }
 
 TARGETS = {
   class: -> { Class.new(Base) },

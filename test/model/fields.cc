@@ -93,13 +93,12 @@ struct table {
 enum { NO_FIELDS = -1, FIRST_TABLE = 100 };
 
 template<class S, int THREADS>
-struct fields_scenario : scenario<S, THREADS> {
+struct fields_scenario : scenario<S, THREADS>, object_pool<5> {
     rl::atomic<int> fields_obj; /* of the class */
     rl::atomic<int> class_shape; /* SPLIT_SHAPE */
     fields objects[3];
     memory memories[3];
     table tables[1];
-    object values[5];
     int object_count, table_count;
 
     /* A class with the variables of +shape+, the first being value 1, then 2. */
@@ -114,21 +113,6 @@ struct fields_scenario : scenario<S, THREADS> {
         }
         class_shape.store(shape, plain, $);
         fields_obj.store(f, plain, $);
-    }
-
-    /* A new object for a value. */
-    int
-    make(int number)
-    {
-        values[number].fill(number);
-        return number;
-    }
-
-    int
-    use(int value)
-    {
-        if (value != UNDEF) values[value].use(value);
-        return value;
     }
 
     /* rb_fields_ptr(f)[index] */

@@ -118,6 +118,26 @@ struct object {
     void use(int number) { RL_ASSERT(contents($) == 10 * number); }
 };
 
+/* The values of a scenario, each a new object when it is made. */
+template<int COUNT>
+struct object_pool {
+    object values[COUNT];
+
+    int
+    make(int number)
+    {
+        values[number].fill(number);
+        return number;
+    }
+
+    int
+    use(int value)
+    {
+        if (value != UNDEF) values[value].use(value);
+        return value;
+    }
+};
+
 /* One Ractor tells another, by whatever means, that it has done something. */
 struct message {
     rl::atomic<int> sent;

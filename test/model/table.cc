@@ -51,10 +51,9 @@ struct table {
 };
 
 template<class S, int THREADS>
-struct table_scenario : scenario<S, THREADS> {
+struct table_scenario : scenario<S, THREADS>, object_pool<5> {
     rl::atomic<int> fields_obj; /* of the class: the number of a table */
     table tables[2];
-    object values[5];
     int table_count;
 
     /* A class with the variables 1 to +count+, whose values are 1 to +count+. */
@@ -68,20 +67,6 @@ struct table_scenario : scenario<S, THREADS> {
         table &t = new_complex(capacity);
         for (int id = 1; id <= count; id++) table_append(t, id, make(id));
         fields_obj.store(0, plain, $);
-    }
-
-    int
-    make(int number)
-    {
-        values[number].fill(number);
-        return number;
-    }
-
-    int
-    use(int value)
-    {
-        if (value != UNDEF) values[value].use(value);
-        return value;
     }
 
     /* rb_imemo_fields_new_complex */
