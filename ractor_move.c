@@ -332,6 +332,8 @@ partner_new(VALUE obj)
       case T_STRING:
         RSTRING(partner)->as.heap.ptr = (char *)""; /* RSTRING_PTR; no variable is there, so nobody marks it */
         break;
+      default:
+        break;
     }
     return partner;
 }

@@ -19,6 +19,56 @@
 
 #if VM_INSNS_COUNT_LOOP
 
+/*
+ * What only the instructions call, upstream's compiler puts in line: each has one
+ * caller.  The second loop makes it two, so this is asked for.
+ */
+#define VM_INLINE_IN_LOOPS(helper) ALWAYS_INLINE(static inline __typeof__(helper) helper)
+
+VM_INLINE_IN_LOOPS(opt_equality);
+VM_INLINE_IN_LOOPS(opt_equality_specialized);
+VM_INLINE_IN_LOOPS(vm_base_ptr);
+VM_INLINE_IN_LOOPS(vm_block_handler_type);
+VM_INLINE_IN_LOOPS(vm_case_dispatch);
+VM_INLINE_IN_LOOPS(vm_check_keyword);
+VM_INLINE_IN_LOOPS(vm_concat_array);
+VM_INLINE_IN_LOOPS(vm_concat_to_array);
+VM_INLINE_IN_LOOPS(vm_ensure_not_refinement_module);
+VM_INLINE_IN_LOOPS(vm_expandarray);
+VM_INLINE_IN_LOOPS(vm_find_or_create_class_by_id);
+VM_INLINE_IN_LOOPS(vm_get_special_object);
+VM_INLINE_IN_LOOPS(vm_getclassvariable);
+VM_INLINE_IN_LOOPS(vm_getinstancevariable);
+VM_INLINE_IN_LOOPS(vm_invoke_builtin_delegate);
+VM_INLINE_IN_LOOPS(vm_method_cfunc_is);
+VM_INLINE_IN_LOOPS(vm_objtostring);
+VM_INLINE_IN_LOOPS(vm_once_dispatch);
+VM_INLINE_IN_LOOPS(vm_opt_aref);
+VM_INLINE_IN_LOOPS(vm_opt_aref_with);
+VM_INLINE_IN_LOOPS(vm_opt_aset);
+VM_INLINE_IN_LOOPS(vm_opt_aset_with);
+VM_INLINE_IN_LOOPS(vm_opt_div);
+VM_INLINE_IN_LOOPS(vm_opt_duparray_include_p);
+VM_INLINE_IN_LOOPS(vm_opt_ge);
+VM_INLINE_IN_LOOPS(vm_opt_gt);
+VM_INLINE_IN_LOOPS(vm_opt_le);
+VM_INLINE_IN_LOOPS(vm_opt_lt);
+VM_INLINE_IN_LOOPS(vm_opt_ltlt);
+VM_INLINE_IN_LOOPS(vm_opt_minus);
+VM_INLINE_IN_LOOPS(vm_opt_mod);
+VM_INLINE_IN_LOOPS(vm_opt_mult);
+VM_INLINE_IN_LOOPS(vm_opt_neq);
+VM_INLINE_IN_LOOPS(vm_opt_newarray_hash);
+VM_INLINE_IN_LOOPS(vm_opt_newarray_include_p);
+VM_INLINE_IN_LOOPS(vm_opt_plus);
+VM_INLINE_IN_LOOPS(vm_opt_regexpmatch2);
+VM_INLINE_IN_LOOPS(vm_opt_succ);
+VM_INLINE_IN_LOOPS(vm_sendish);
+VM_INLINE_IN_LOOPS(vm_setclassvariable);
+VM_INLINE_IN_LOOPS(vm_setivar);
+VM_INLINE_IN_LOOPS(vm_splat_array);
+VM_INLINE_IN_LOOPS(vm_throw_start);
+
 struct insn_numbers {
     uintptr_t base;             /* the lowest label address */
     uint16_t numbers[1];        /* by distance from it */
