@@ -120,7 +120,7 @@ fn guard_any_ractor(jit: &mut JITState, asm: &mut Assembler, value: Opnd, max_ch
 }
 
 /// Reads a variable of a class inline. None, with nothing emitted, where that cannot be.
-pub fn gen_get(
+pub(super) fn gen_get(
     jit: &mut JITState,
     asm: &mut Assembler,
     max_chain_depth: u8,
@@ -161,7 +161,7 @@ pub fn gen_get(
 }
 
 /// defined?(@x) on a class: pushes `pushval` or nil. None, with nothing emitted, where that cannot be.
-pub fn gen_defined(
+pub(super) fn gen_defined(
     jit: &mut JITState,
     asm: &mut Assembler,
     receiver: VALUE,

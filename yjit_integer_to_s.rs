@@ -13,7 +13,7 @@ extern "C" {
 }
 
 /// objtostring of a Fixnum; None where the operand is something else, or the method has been redefined.
-pub fn gen_objtostring(jit: &mut JITState, asm: &mut Assembler, comptime_recv: VALUE) -> Option<CodegenStatus> {
+pub(super) fn gen_objtostring(jit: &mut JITState, asm: &mut Assembler, comptime_recv: VALUE) -> Option<CodegenStatus> {
     let klass = comptime_recv.class_of();
     if !comptime_recv.fixnum_p() || !assume_method_basic_definition(jit, asm, klass, ID!(to_s)) {
         return None;

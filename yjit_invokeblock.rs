@@ -12,7 +12,7 @@ extern "C" {
 }
 
 /// Calls the block. PC and SP are saved, and the frame is as the interpreter has it after the arguments were taken.
-pub fn gen_call(asm: &mut Assembler, cd: *const rb_call_data) -> Opnd {
+pub(super) fn gen_call(asm: &mut Assembler, cd: *const rb_call_data) -> Opnd {
     let any_block = Opnd::UImm(!asm.ctx.inline() as u64);
     let val = asm.ccall(rb_vm_invokeblock_from_jit as *const u8, vec![EC, CFP, (cd as usize).into(), any_block]);
 

@@ -13,8 +13,6 @@ use crate::yjit::compilable_p;
 
 /// Turns of a loop after which it is compiled. The interpreter needs about as long for them as YJIT for the loop.
 const SMALL_LOOP_THRESHOLD: u64 = 1000;
-/// The same for a large application, where call_threshold rises by the same factor.
-const LARGE_LOOP_THRESHOLD: u64 = SMALL_LOOP_THRESHOLD * (LARGE_CALL_THRESHOLD / SMALL_CALL_THRESHOLD);
 
 #[no_mangle]
 pub static mut rb_yjit_loop_threshold: u64 = SMALL_LOOP_THRESHOLD;
@@ -46,7 +44,8 @@ pub extern "C" fn rb_yjit_gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: I
     }
     unsafe {
         if rb_yjit_loop_threshold == SMALL_LOOP_THRESHOLD && crate::stats::rb_yjit_live_iseq_count > LARGE_ISEQ_COUNT {
-            rb_yjit_loop_threshold = LARGE_LOOP_THRESHOLD;
+            // a large application: call_threshold rises by the same factor
+            rb_yjit_loop_threshold *= LARGE_CALL_THRESHOLD / SMALL_CALL_THRESHOLD;
         }
     }
     with_compile_time(|| gen_loop_entry(iseq, ec, block_iseq)).unwrap_or(ptr::null())
