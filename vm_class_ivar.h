@@ -97,10 +97,10 @@ vm_getivar_cached(VALUE obj, IVC ic)
     shape_id_t cached_id;
     attr_index_t index;
     vm_ic_atomic_shape_and_index(ic, &cached_id, &index);
-    if (UNLIKELY(index == ATTR_INDEX_NOT_SET)) return Qundef;
 
     if (LIKELY(BUILTIN_TYPE(obj) == T_OBJECT)) {
         if (UNLIKELY(ROBJECT_SHAPE_ID(obj) != cached_id)) return Qundef;
+        if (UNLIKELY(index == ATTR_INDEX_NOT_SET)) return Qnil;
 
         RB_DEBUG_COUNTER_INC(ivar_get_ic_hit);
         RB_DEBUG_COUNTER_INC(ivar_get_obj_hit);
@@ -109,6 +109,7 @@ vm_getivar_cached(VALUE obj, IVC ic)
     if (LIKELY(rb_class_or_module_p(obj))) {
         VALUE fields = rb_class_fields_load_acquire(obj);
         if (UNLIKELY(!fields || rb_fields_shape_id_load_acquire(fields) != cached_id)) return Qundef;
+        if (UNLIKELY(index == ATTR_INDEX_NOT_SET)) return Qnil;
 
         RB_DEBUG_COUNTER_INC(ivar_get_ic_hit);
         VALUE val = rb_fields_value_load_acquire(&rb_fields_ptr(fields)[index]);

@@ -25,6 +25,7 @@
  */
 #define VM_INLINE_IN_LOOPS(helper) ALWAYS_INLINE(static inline __typeof__(helper) helper)
 
+VM_INLINE_IN_LOOPS(jit_compile);
 VM_INLINE_IN_LOOPS(opt_equality);
 VM_INLINE_IN_LOOPS(opt_equality_specialized);
 VM_INLINE_IN_LOOPS(vm_base_ptr);

@@ -68,7 +68,7 @@ bool rb_yjit_returns_to_c_p(const rb_control_frame_t *cfp);
 static inline const rb_iseq_t *
 vm_loop_inlined_block(const rb_control_frame_t *cfp)
 {
-    if (LIKELY(!(ISEQ_BODY(cfp->iseq)->builtin_attrs & BUILTIN_ATTR_INLINE_BLOCK))) return NULL;
+    if (!(ISEQ_BODY(cfp->iseq)->builtin_attrs & BUILTIN_ATTR_INLINE_BLOCK)) return NULL;
 
     VALUE block_handler = VM_CF_BLOCK_HANDLER(cfp);
     if (block_handler == VM_BLOCK_HANDLER_NONE || !VM_BH_ISEQ_BLOCK_P(block_handler)) return NULL;
@@ -221,12 +221,19 @@ vm_loop_leaves_p(const rb_control_frame_t *cfp)
     return hot;
 }
 
+NOINLINE(static bool vm_loop_yields_to_hot_block_p(const rb_control_frame_t *cfp));
+static bool
+vm_loop_yields_to_hot_block_p(const rb_control_frame_t *cfp)
+{
+    const rb_iseq_t *block_iseq = vm_loop_inlined_block(cfp);
+    return block_iseq && vm_loop_hot_p(block_iseq);
+}
+
 /* Whether the interpreter is to run this call itself, as its block is hot. */
 static inline bool
 vm_loop_keeps_interpreting_p(const rb_control_frame_t *cfp)
 {
-    const rb_iseq_t *block_iseq = vm_loop_inlined_block(cfp);
-    return UNLIKELY(block_iseq != NULL) && vm_loop_hot_p(block_iseq);
+    return UNLIKELY(ISEQ_BODY(cfp->iseq)->builtin_attrs & BUILTIN_ATTR_INLINE_BLOCK) && vm_loop_yields_to_hot_block_p(cfp);
 }
 
 /* A turn of a loop: the frame on top is at its head.  What it returns is above. */
