@@ -1,5 +1,7 @@
 # prelude.rb - runs programs, prints what each statement gives.  For every Ruby alike.
 
+require_relative "../programs/exhaust_shapes"
+
 $VERBOSE = nil
 Thread.report_on_exception = false
 
@@ -36,11 +38,4 @@ def program(number)
   yield
   $made.each { |one| o { state(one) } }
   $stdout.flush
-end
-
-# Leaves no shape: all that is appended to becomes too complex, unless it has a layout that there is already.
-def exhaust_shapes
-  names = Array.new(735) { |i| :"@exhaust#{i}" }
-  Class.new { @a = @b = @c = @d = 1 }
-  names.each { |a| names.each { |b| (+"").tap { |s| s.instance_variable_set(a, 1); s.instance_variable_set(b, 1) } } }
 end

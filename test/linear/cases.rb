@@ -9,6 +9,7 @@
 
 require_relative "generate"
 require_relative "self_check"
+require_relative "../programs/exhaust_shapes"
 
 $VERBOSE = nil
 $stdout.sync = true
@@ -202,20 +203,16 @@ def show(kase, history)
   end
 end
 
-# Leaves no shape: 735 * 735 of them, with few names.
-def exhaust_shapes
-  names = Array.new(735) { |i| :"@exhaust#{i}" }
-  # a few layouts exist, so that a class has one before it becomes too complex
-  3.times { |i| Class.new { Generator::FIXED.rotate(i).each { |name| instance_variable_set(name, 1) } } }
-  names.each { |a| names.each { |b| (+"").tap { |s| s.instance_variable_set(a, 1); s.instance_variable_set(b, 1) } } }
-end
-
 wrong = SelfCheck.failures
 abort "the checker is wrong about: #{wrong.join('; ')}" unless wrong.empty?
 
 seed, repeats, first, last, step = ARGV.first(5).map(&:to_i)
 without = ARGV.grep(/\Awithout=/).flat_map { |argument| argument.delete_prefix("without=").split(",").map(&:to_sym) }
-exhaust_shapes if ARGV.include?("complex")
+if ARGV.include?("complex")
+  # a few layouts exist, so that a class has one before it becomes too complex
+  3.times { |i| Class.new { Generator::FIXED.rotate(i).each { |name| instance_variable_set(name, 1) } } }
+  exhaust_shapes
+end
 runner = Runner.new(seed, repeats)
 failed = 0
 first.step(last, step) do |number|

@@ -9,7 +9,10 @@
 #
 # paths: some of literal,attr,get,defined,list,object,cvar,const,late; all of them if not given.  Stock denies Ractors
 # cvar.  object makes objects of the Ractor's own, so that all Ractors make shapes.  late: every tenth value is set first,
-# and then filled and made shareable, while Ractors look whether it is.
+# and then filled and made shareable, while Ractors look whether it is.  complex, only if it is named: the modules have no
+# shape, but a table each.
+
+require_relative "exhaust_shapes"
 
 $VERBOSE = nil
 SECONDS = (ARGV[0] || 2).to_f
@@ -62,7 +65,7 @@ class Reader
       last, previous = Hash.new(0), target unless target.equal?(previous)
       PATHS.each do |path|
         case path
-        when :late # is the writer's
+        when :late, :complex # are main's
         when :list then list(target)
         when :object then object
         when :defined then VARIABLES.times { |i| defined(target, i) }
@@ -119,8 +122,9 @@ class Reader
     @wrong[:"list: missing"] += 1 unless VARIABLES.times.all? { |i| removable?(i) || names.include?(NAMES[i]) }
   end
 
+  # of a class of its own: one that has seen many layouts gives its objects no shape
   def object
-    object = Object.new
+    object = Class.new.new
     numbers = Array.new(12) { |i| (@reads * 7 + i * i) % VARIABLES }.uniq
     numbers.each { |i| object.instance_variable_set(NAMES[i], i) }
     @wrong[:object] += 1 unless numbers.all? { |i| object.instance_variable_get(NAMES[i]) == i }
@@ -159,8 +163,9 @@ class Writer
       when 1 then target.instance_variable_set(extra, round)
       when 2 then remove(target, extra)
       end
+      toggle(target)
     end
-    300 * 23
+    300 * 25
   end
 
   def finish
@@ -183,6 +188,12 @@ class Writer
     Ractor.make_shareable(value << +"filled")
   end
 
+  # The last of a layout that readers have met, away and there again: what is appended is read at once.
+  def toggle(target)
+    remove(target, NAMES.last)
+    overwrite(target, VARIABLES - 1)
+  end
+
   def remove(target, name)
     target.remove_instance_variable(name) if target.instance_variable_defined?(name)
   end
@@ -196,6 +207,7 @@ class Writer
   end
 end
 
+exhaust_shapes if PATHS.include?(:complex)
 writer = Writer.new
 Current.target = target = writer.fill
 readers = Array.new(READERS) { Ractor.new { Reader.new.run } }
