@@ -15,18 +15,20 @@ module Mod
   end
 end
 
-mode, iterations, ractors = ARGV[0], (ARGV[1] || 8_000_000).to_i, (ARGV[2] || 8).to_i
+if $PROGRAM_NAME == __FILE__
+  mode, iterations, ractors = ARGV[0], (ARGV[1] || 8_000_000).to_i, (ARGV[2] || 8).to_i
 
-if ENV["EXPECT_YJIT"] && !(defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?)
-  abort "mod_compute.rb: YJIT is off (is --disable-all before --yjit?)"
-end
+  if ENV["EXPECT_YJIT"] && !(defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?)
+    abort "mod_compute.rb: YJIT is off (is --disable-all before --yjit?)"
+  end
 
-case mode
-when "serial"
-  Mod.compute(iterations)
-when "ractors"
-  $VERBOSE = nil # Ractor's warning that it is experimental
-  Array.new(ractors) { Ractor.new(iterations / ractors) { |count| Mod.compute(count) } }.each(&:take)
-else
-  abort "usage: mod_compute.rb serial|ractors [iterations [ractors]]"
+  case mode
+  when "serial"
+    Mod.compute(iterations)
+  when "ractors"
+    $VERBOSE = nil # Ractor's warning that it is experimental
+    Array.new(ractors) { Ractor.new(iterations / ractors) { |count| Mod.compute(count) } }.each(&:take)
+  else
+    abort "usage: mod_compute.rb serial|ractors [iterations [ractors]]"
+  end
 end
