@@ -1,4 +1,4 @@
-# needs.rb - what workloads need beside the rubies: gems, an extension, Java. Each is made once, in the build folder, with
+# needs.rb - what benchmarks need beside the rubies: gems, an extension, Java. Each is made once, in the build folder, with
 # its version written here; what cannot be had raises Missing, and the report states the reason.
 
 require "fileutils"
@@ -9,6 +9,7 @@ class Needs
   GEMS = {
     "text_alignment" => "0.12.12", "string-similarity" => "2.1.0", "ruby-dictionary" => "1.1.1", "diff-lcs" => "1.6.2",
     "kyotocabinet-ruby" => "1.27.1", "jruby-jars" => "9.4.15.0", # the last JRuby that runs on Java 17
+    "benchmark_driver" => "0.16.5",
   }.freeze
 
   def initialize(build, rubies)
@@ -54,6 +55,9 @@ class Needs
   CXXFLAGS = "-O2 -fPIC -w -include kcpolydb.h -include ruby.h -include ruby/thread.h " \
              "'-Drb_thread_blocking_region(f,p,u,q)=rb_thread_call_without_gvl((void*(*)(void*))(f),p,u,q)'".freeze
 
+  # The gem's folder; for upstream's benchmarks.
+  def benchmark_driver = gem("benchmark_driver")
+
   # The command that starts JRuby.
   def jruby
     java = ENV["PATH"].split(":").map { |folder| File.join(folder, "java") }.find { |path| File.executable?(path) } or
@@ -78,7 +82,7 @@ class Needs
   end
 
   def run(what, command, chdir: @gems)
-    $stderr.puts "report: #{what}"
+    $stderr.puts "#{File.basename($PROGRAM_NAME)}: #{what}"
     system(*command, chdir: chdir, in: File::NULL, %i[out err] => [@log, "a"]) or raise Missing, "#{what} failed (see #{@log})"
   end
 end

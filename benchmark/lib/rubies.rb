@@ -14,7 +14,7 @@ class Ruby
     libraries = [File.join(build, source, "lib"), @folder, *Dir[File.join(@folder, ".ext", "{common,*-*}")].sort]
     @command = [File.join(@folder, "ruby"), *libraries.map { |path| "-I#{path}" }, "--disable-gems"]
     whole = File.executable?(@command[0]) && Dir.exist?(File.join(@folder, ".ext", "common", "json"))
-    whole or abort "report: #{@folder} holds no ruby with its extensions: `make ruby stock-ruby` builds both"
+    whole or abort "#{File.basename($PROGRAM_NAME)}: #{@folder} holds no ruby with its extensions: `make ruby stock-ruby` builds both"
   end
 
   def arch_headers = Dir[File.join(@folder, ".ext", "include", "*-*")].first
