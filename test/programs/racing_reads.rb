@@ -62,7 +62,10 @@ class Reader
   def run
     last = previous = nil
     while (target = Current.target)
-      last, previous = Hash.new(0), target unless target.equal?(previous)
+      unless target.equal?(previous)
+        last, previous = Hash.new(0), target
+        layout(target)
+      end
       PATHS.each do |path|
         case path
         when :late, :complex # are main's
@@ -130,6 +133,16 @@ class Reader
     @wrong[:object] += 1 unless numbers.all? { |i| object.instance_variable_get(NAMES[i]) == i }
   end
 
+  # A layout that nobody has made before: all Ractors come to it at once, and look while another makes the next step.
+  def layout(target)
+    object = Class.new.new
+    names = target.instance_variable_get(:@layout) or return
+    names.each_with_index do |name, i|
+      object.instance_variable_set(name, i)
+      @wrong[:layout] += 1 unless object.instance_variable_get(names[i / 2]) == i / 2
+    end
+  end
+
   def finish
     %i[cvar const].intersection(PATHS).each do |path|
       VARIABLES.times do |i|
@@ -143,18 +156,19 @@ end
 class Writer
   def initialize
     @random = Random.new
-    @stamp = 0
+    @stamp = @layouts = 0
   end
 
   def fill
     target = Module.new { extend Readers }
+    target.instance_variable_set(:@layout, next_layout)
     VARIABLES.times { |i| overwrite(target, i) }
     target
   end
 
   # What happens to a target; returns the number of writes.
   def run(target)
-    300.times do |round|
+    100.times do |round|
       20.times { overwrite(target, @random.rand(VARIABLES)) }
       scoped(@random.rand(VARIABLES))
       extra = :"@extra#{round / 2}"
@@ -165,7 +179,7 @@ class Writer
       end
       toggle(target)
     end
-    300 * 25
+    100 * 27
   end
 
   def finish
@@ -178,6 +192,12 @@ class Writer
 
   private
 
+  # Names that no object has had; not for ever, as there are only so many shapes.
+  def next_layout
+    @layouts += 1
+    Array.new(16) { |i| :"@layout#{@layouts}_#{i}" }.freeze if @layouts < 2000
+  end
+
   def stamped(i) = value(@stamp += 1, i)
 
   def overwrite(target, i)
@@ -188,10 +208,12 @@ class Writer
     Ractor.make_shareable(value << +"filled")
   end
 
-  # The last of a layout that readers have met, away and there again: what is appended is read at once.
+  # The last of a layout that readers have met, away and there again: what is appended is read at once.  The first makes
+  # room for the second.
   def toggle(target)
-    remove(target, NAMES.last)
-    overwrite(target, VARIABLES - 1)
+    last = [VARIABLES - 4, VARIABLES - 1]
+    last.each { |i| remove(target, NAMES[i]) }
+    last.each { |i| overwrite(target, i) }
   end
 
   def remove(target, name)
