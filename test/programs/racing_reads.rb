@@ -133,13 +133,17 @@ class Reader
     @wrong[:object] += 1 unless numbers.all? { |i| object.instance_variable_get(NAMES[i]) == i }
   end
 
-  # A layout that nobody has made before: all Ractors come to it at once, and look while another makes the next step.
+  # Layouts that nobody has made before, one behind the other and from one parent: all Ractors come to them at once, and
+  # look while another makes the next step.
   def layout(target)
-    object = Class.new.new
+    klass = Class.new
     names = target.instance_variable_get(:@layout) or return
-    names.each_with_index do |name, i|
-      object.instance_variable_set(name, i)
-      @wrong[:layout] += 1 unless object.instance_variable_get(names[i / 2]) == i / 2
+    [names, *names[1, 6].map { |name| [names[0], name] }].each do |order|
+      object = klass.new
+      order.each_with_index do |name, i|
+        object.instance_variable_set(name, i)
+        @wrong[:layout] += 1 unless object.instance_variable_get(order[i / 2]) == i / 2
+      end
     end
   end
 
@@ -192,10 +196,11 @@ class Writer
 
   private
 
-  # Names that no object has had; not for ever, as there are only so many shapes.
+  # Names that no object has had; not for ever, as there are only so many shapes.  By eval: what to_sym makes gets its
+  # number at the first use, and two Ractors race for that in stock too.
   def next_layout
     @layouts += 1
-    Array.new(16) { |i| :"@layout#{@layouts}_#{i}" }.freeze if @layouts < 2000
+    Ractor.make_shareable(eval("%i[#{Array.new(16) { |i| "@layout#{@layouts}_#{i}" }.join(' ')}]")) if @layouts < 2000
   end
 
   def stamped(i) = value(@stamp += 1, i)
