@@ -42,9 +42,11 @@ method_shareable_p(VALUE method)
 static bool
 object_p(VALUE value)
 {
-    bool found = false;
+    if (RB_SPECIAL_CONST_P(value)) return false;
+
+    bool found;
     RB_VM_LOCK_ENTER(); /* another Ractor may be adding a page */
-    found = !RB_SPECIAL_CONST_P(value) && rb_gc_pointer_to_heap_p(value);
+    found = rb_gc_pointer_to_heap_p(value);
     RB_VM_LOCK_LEAVE();
     return found;
 }

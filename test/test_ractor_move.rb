@@ -234,7 +234,6 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
     RUBY
   end
 
-  # Stock frees objects of a large graph while it moves them: T_NONE, or an object of another class arrives.
   def test_moved_object_is_not_shareable
     assert_with_echo(<<~'RUBY')
       text = +"text"
@@ -257,6 +256,7 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
     RUBY
   end
 
+  # Stock frees objects of a large graph while it moves them: T_NONE, or an object of another class arrives.
   def test_racing_gc_and_move
     assert_ractor(<<~'RUBY', timeout: 120)
       sender = Ractor.new { 10.times { Ractor.yield(Array.new(3000) { |i| { k: "x#{i}", v: [i.to_s] } }, move: true) } }

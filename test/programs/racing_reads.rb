@@ -136,8 +136,8 @@ class Reader
   # Layouts that nobody has made before, one behind the other and from one parent: all Ractors come to them at once, and
   # look while another makes the next step.
   def layout(target)
-    klass = Class.new
     names = target.instance_variable_get(:@layout) or return
+    klass = Class.new
     [names, *names[1, 6].map { |name| [names[0], name] }].each do |order|
       object = klass.new
       order.each_with_index do |name, i|
