@@ -308,8 +308,7 @@ rb_shape_t *rb_shape_edges_find(rb_shape_t *shape, ID id);
 bool rb_shape_edges_add(rb_shape_t *shape, rb_shape_t *child);
 void rb_shape_edges_free(rb_shape_t *shape);
 void rb_shape_edges_foreach(rb_shape_t *shape, rb_id_table_foreach_func_t *func, void *data);
-redblack_node_t *rb_shape_index_insert(const redblack_node_t *parent, rb_shape_t *shape, unsigned int max_nodes);
-void rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index);
+void rb_shape_index_build(rb_shape_t *shape, unsigned int max_nodes);
 
 /* The hash of an ID in the open-addressed indexes of shape.c and imemo.c, and of
  * a word of the kind in vm_method_cache.c, which takes its upper bits:

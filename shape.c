@@ -10,19 +10,20 @@
  * Upstream's shape tree, with the parts replaced that are read while another
  * Ractor makes the tree grow.
  *
- * A shape's own words (edge_name, next_iv_index, capacity, type, parent_id)
- * are written, under the VM lock, before anybody can see its id, and never
- * again.  Two words change later, each written under the VM lock:
+ * A shape's own words (edge_name, next_iv_index, capacity, type, parent_id,
+ * ancestor_index) are written, under the VM lock, before anybody can see its
+ * id, and never again.  One word changes later, edges, under the VM lock.
  *
  * Note [SHAPE-INDEX]
  * ~~~~~~~~~~~~~~~~~~
- * ancestor_index: NULL, then once the root of an immutable red-black tree over
- * all variables of the shape.  Past ten variables, making a child builds it,
- * for the child's ancestors as well, which are visible already: releasing the
- * child does not order that.  So the word has its own release in upstream's
- * redblack_cache_ancestors, and its own acquire in shape_index_load_acquire.
- * One look-up reads it once: a second read may find an index where the first
- * found none, and an answer put together from both is wrong.
+ * ancestor_index: the root of an immutable red-black tree over all variables of
+ * the shape, or NULL.  Past ten variables one shape in INDEX_STRIDE has one; a
+ * look-up walks up to the nearest.  It is made with the shape.
+ *
+ * Upstream gives one to each shape, so that half of the time it takes to set
+ * many variables goes into copies of nodes; and, with the eleventh variable, to
+ * the ancestors, which are visible already: a look-up that reads that word
+ * twice misses a variable that is there.
  *
  * Note [SHAPE-EDGES]
  * ~~~~~~~~~~~~~~~~~~
@@ -50,21 +51,7 @@
 #define ANCESTOR_CACHE_THRESHOLD 10
 #define ANCESTOR_SEARCH_MAX_DEPTH 2
 
-/* The index of +shape+, or NULL where there is none or too few variables for
- * one.  Synchronises with redblack_cache_ancestors. */
-static const redblack_node_t *
-shape_index_load_acquire(const rb_shape_t *shape)
-{
-    if (shape->next_iv_index < ANCESTOR_CACHE_THRESHOLD) return NULL;
-    return __atomic_load_n(&shape->ancestor_index, __ATOMIC_ACQUIRE);
-}
-
-/* VM lock.  Synchronises with shape_index_load_acquire. */
-void
-rb_shape_index_store_release(rb_shape_t *shape, redblack_node_t *index)
-{
-    __atomic_store_n(&shape->ancestor_index, index, __ATOMIC_RELEASE);
-}
+#define INDEX_STRIDE 4
 
 /* The lowest bit of a node's value is its colour. */
 #define NODE_RED ((uintptr_t)1)
@@ -97,13 +84,13 @@ redblack_lookup(const redblack_node_t *node, ID id)
     }
 }
 
-/* The same by walking up. */
+/* The shape that set +id+, +shape+ or an ancestor, or NULL. */
 static const rb_shape_t *
 ancestor_lookup(const rb_shape_t *shape, ID id)
 {
-    while (shape->parent_id != INVALID_SHAPE_ID) {
+    for (; shape->next_iv_index > 0; shape = rb_shape_at(shape->parent_id)) {
+        if (shape->ancestor_index) return redblack_lookup(shape->ancestor_index, id);
         if (shape->edge_name == id) return shape->type == SHAPE_IVAR ? shape : NULL;
-        shape = rb_shape_at(shape->parent_id);
     }
     return NULL;
 }
@@ -117,9 +104,7 @@ rb_shape_get_iv_index(rb_shape_t *shape, ID id, attr_index_t *value)
 {
     RUBY_ASSERT(rb_shape_id(shape) != OBJ_TOO_COMPLEX_SHAPE_ID);
 
-    const redblack_node_t *index = shape_index_load_acquire(shape);
-    const rb_shape_t *found = index ? redblack_lookup(index, id) : ancestor_lookup(shape, id);
-
+    const rb_shape_t *found = ancestor_lookup(shape, id);
     if (!found) return false;
     *value = found->next_iv_index - 1;
     return true;
@@ -134,16 +119,14 @@ rb_shape_get_iv_index(rb_shape_t *shape, ID id, attr_index_t *value)
 bool
 rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value, shape_id_t *shape_id_hint)
 {
-    rb_shape_t *initial_shape = rb_shape_at(shape_id);
-    rb_shape_t *shape = initial_shape;
+    rb_shape_t *shape = rb_shape_at(shape_id);
     attr_index_t index_hint = *value;
 
     if (*shape_id_hint != INVALID_SHAPE_ID) {
         rb_shape_t *hint = rb_shape_at(*shape_id_hint);
-        bool indexed = shape_index_load_acquire(shape) != NULL;
 
-        for (int depth = indexed ? ANCESTOR_SEARCH_MAX_DEPTH : INT_MAX;
-             depth > 0 && shape->next_iv_index > index_hint; depth--) {
+        for (int depth = 0; shape->next_iv_index > index_hint; depth++) {
+            if (depth >= ANCESTOR_SEARCH_MAX_DEPTH && shape->ancestor_index) break;
             while (hint->next_iv_index > shape->next_iv_index) hint = rb_shape_at(hint->parent_id);
 
             if (hint == shape) {
@@ -159,8 +142,6 @@ rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value,
             }
             shape = rb_shape_at(shape->parent_id);
         }
-        /* the ancestor may have no index of its own */
-        if (indexed) shape = initial_shape;
     }
 
     *shape_id_hint = shape_id;
@@ -206,17 +187,23 @@ rb_shape_without_iv(rb_shape_t *shape, attr_index_t index)
 
 struct index_insertion {
     rb_shape_t *shape;
+    redblack_id_t newest;       /* node of the indexes that readers may be in */
     unsigned int max_nodes;
 };
+
+static bool
+node_room_p(const struct index_insertion *insertion)
+{
+    return GET_SHAPE_TREE()->cache_size + 1 < insertion->max_nodes;
+}
 
 /* A copy of +from+, or a red leaf for the shape; NULL when there is no room. */
 static redblack_node_t *
 node_new(const struct index_insertion *insertion, const redblack_node_t *from)
 {
-    rb_shape_tree_t *tree = GET_SHAPE_TREE();
-    if (tree->cache_size + 1 >= insertion->max_nodes) return NULL;
+    if (!node_room_p(insertion)) return NULL;
 
-    redblack_node_t *node = &tree->shape_cache[tree->cache_size++];
+    redblack_node_t *node = &GET_SHAPE_TREE()->shape_cache[GET_SHAPE_TREE()->cache_size++];
     *node = from ? *from : (redblack_node_t){
         .key = insertion->shape->edge_name,
         .value = (rb_shape_t *)((uintptr_t)insertion->shape | NODE_RED),
@@ -262,37 +249,47 @@ node_balance(redblack_node_t *node, redblack_node_t *child, ID key)
     return top;
 }
 
-/* The subtree of +node+ (NULL: none) with the shape in it.  Copies the path to
- * it; readers are in the old one. */
+/* The subtree of +node+ (NULL: none) with the shape in it; NULL when there is no
+ * room.  Nodes on the path to it that readers may be in are copied. */
 static redblack_node_t *
-node_insert(const redblack_node_t *node, const struct index_insertion *insertion)
+node_insert(redblack_node_t *node, const struct index_insertion *insertion)
 {
     if (!node) return node_new(insertion, NULL);
 
     ID key = insertion->shape->edge_name;
     RUBY_ASSERT(key != node->key);
     redblack_node_t *child = node_insert(node_at(key < node->key ? node->l : node->r), insertion);
-    redblack_node_t *copy = child ? node_new(insertion, node) : NULL;
-    if (!copy) return NULL;
+    if (child && node_id(node) <= insertion->newest) node = node_new(insertion, node);
+    if (!child || !node) return NULL;
 
-    *(key < copy->key ? &copy->l : &copy->r) = node_id(child);
-    return node_red_p(copy) ? copy : node_balance(copy, child, key);
+    *(key < node->key ? &node->l : &node->r) = node_id(child);
+    return node_red_p(node) ? node : node_balance(node, child, key);
 }
 
 /*
- * The index +parent+ (NULL: of no variables) with +shape+ added under its edge
- * name, or NULL when the tree has its +max_nodes+.  VM lock.  Insertion into a
- * functional red-black tree: Okasaki, "Red-Black Trees in a Functional
- * Setting", 1999.
+ * Gives +shape+, of more than ten variables and not seen yet, an index if it is
+ * one of those that have one, unless there are +max_nodes+ already.  VM lock.
+ * Insertion into a functional red-black tree: Okasaki, "Red-Black Trees in a
+ * Functional Setting", 1999; nodes that are this index's own are changed in
+ * place.
  */
-redblack_node_t *
-rb_shape_index_insert(const redblack_node_t *parent, rb_shape_t *shape, unsigned int max_nodes)
+void
+rb_shape_index_build(rb_shape_t *shape, unsigned int max_nodes)
 {
-    const struct index_insertion insertion = { .shape = shape, .max_nodes = max_nodes };
-    redblack_node_t *root = node_insert(parent, &insertion);
+    struct index_insertion insertion = { .newest = GET_SHAPE_TREE()->cache_size, .max_nodes = max_nodes };
+    if ((shape->next_iv_index - ANCESTOR_CACHE_THRESHOLD) % INDEX_STRIDE != 1 || !node_room_p(&insertion)) return;
 
-    if (root) node_set_red(root, false);
-    return root;
+    rb_shape_t *indexed = shape;
+    while (indexed->next_iv_index > 0 && !indexed->ancestor_index) indexed = rb_shape_at(indexed->parent_id);
+
+    redblack_node_t *root = indexed->ancestor_index;
+    for (insertion.shape = shape; insertion.shape != indexed;
+         insertion.shape = rb_shape_at(insertion.shape->parent_id)) {
+        root = node_insert(root, &insertion);
+        if (!root) return;
+        node_set_red(root, false);
+    }
+    shape->ancestor_index = root;
 }
 
 /* =========================================================================

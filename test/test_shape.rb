@@ -27,23 +27,39 @@ class TestLockfreeShape < Test::Unit::TestCase
     assert_equal names - [names[5]], mod.instance_variables
   end
 
-  # Ten variables have no index; the eleventh builds one for shapes that are in use.
+  # Layouts that part on the way from one index to the next, or at an index: each knows its own variables alone.
+  def test_indexes_of_layouts_that_part
+    names = Array.new(24) { |i| :"@part#{i}" }
+    random = Random.new(1)
+    (8..22).to_a.product([nil] * 12) do |shared, _|
+      order = names.first(shared) + names.drop(shared).shuffle(random:)
+      mod = Module.new
+      order.each.with_index(1) do |name, count|
+        mod.instance_variable_set(name, name)
+        next if count < shared
+        assert_equal order.first(count), names.filter_map { mod.instance_variable_get(it) }.sort_by { order.index(it) }
+      end
+      assert_equal order, mod.instance_variables
+    end
+  end
+
+  # The eleventh variable makes an index, and each fourth after it makes one out of that, which readers are in.
   def test_racing_index_and_get
     assert_ractor(<<~'RUBY', timeout: 120)
       60.times do |round|
-        names = Array.new(14) { |i| :"@round#{round}_#{i}" }.freeze
+        names = Array.new(20) { |i| :"@round#{round}_#{i}" }.freeze
         mod = Module.new
-        names.first(10).each { |name| mod.instance_variable_set(name, name) }
+        names.first(11).each { |name| mod.instance_variable_set(name, name) }
         readers = Array.new(2) do
           Ractor.new(mod, names) do |mod, names|
             Ractor.yield :ready
             missed = 0
-            300.times { names.first(10).each { |name| missed += 1 unless mod.instance_variable_get(name) == name } }
+            300.times { names.first(11).each { |name| missed += 1 unless mod.instance_variable_get(name) == name } }
             missed
           end
         end
         readers.each(&:take)
-        names.last(4).each { |name| mod.instance_variable_set(name, name) }
+        names.last(9).each { |name| mod.instance_variable_set(name, name) }
         assert_equal([0, 0], readers.map(&:take))
       end
     RUBY

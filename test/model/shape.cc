@@ -9,12 +9,12 @@
 /*
  * Note [SHAPE-EDGES] and Note [SHAPE-INDEX] of shape.c, by the steps of
  * rb_shape_edges_find, rb_shape_edges_add, edges_probe, edges_insert, edges_grow,
- * rb_shape_get_iv_index, redblack_lookup, ancestor_lookup, rb_shape_index_insert,
- * node_insert, node_balance, and of upstream's get_next_shape_internal,
- * rb_shape_alloc_new_child and redblack_cache_ancestors, as patched.
+ * rb_shape_get_iv_index, redblack_lookup, ancestor_lookup, rb_shape_index_build,
+ * node_insert, node_balance, and of upstream's get_next_shape_internal and
+ * rb_shape_alloc_new_child, as patched.
  *
- * Scaled down: an index is made from 3 variables on, not 10; tables start with
- * 4 slots, not 8; all ids have one hash.
+ * Scaled down: past 3 variables one shape in two has an index, not past 10 one
+ * in four; tables start with 4 slots, not 8; all ids have one hash.
  *
  * The cache of a site is one word, shape id and index, of vm_class_ivar.h
  * (vm_getivar_class, vm_getivar_class_miss, vm_setivar_class_miss) and shape.c
@@ -34,10 +34,8 @@
     M(more_edges, TABLE_PUBLISHED_EMPTY, "the larger table before the children are in it") \
     M(same_edge, NOT_LOOKED_AGAIN, "no second look-up under the VM lock") \
     M(same_edge, MADE_WITHOUT_LOCK, "a child is made without the VM lock") \
-    M(index_made, INDEX_NO_RELEASE, "the index is stored plainly: as stock") \
-    M(index_made, INDEX_NO_ACQUIRE, "the index is loaded plainly") \
-    M(index_made, INDEX_READ_TWICE, "one look-up reads the index twice: as stock") \
-    M(index_made, NODES_CHANGED_IN_PLACE, "insertion changes nodes of the parent's index") \
+    M(index_made, INDEX_MADE_LATE, "the index of a shape that is seen already: as stock") \
+    M(index_made, NODES_CHANGED_IN_PLACE, "insertion changes nodes of an ancestor's index") \
     M(index_made, SHAPE_ID_NO_RELEASE, "W3, with a shape just made, is a plain store") \
     M(index_made, SHAPE_ID_NO_ACQUIRE, "the shape id of the object is loaded plainly") \
     M(hint, HINT_NO_RELEASE, "the cache of the site is stored plainly: as stock") \
@@ -46,14 +44,14 @@
 
 #include "model.h"
 
-enum { ROOT, SHAPES = 6, NO_CHILD = 0, NO_SHAPE = -1, NO_NODE = 0, THRESHOLD = 3, ONLY_CHILD_TAG = 100 };
+enum { ROOT, SHAPES = 7, NO_CHILD = 0, NO_SHAPE = -1, NO_NODE = 0, THRESHOLD = 3, STRIDE = 2, ONLY_CHILD_TAG = 100 };
 
 struct shape {
     /* written before the id can be seen */
     rl::var<int> edge_name, next_iv_index, parent_id;
+    rl::var<int> ancestor_index; /* NO_NODE, or the root's number */
     /* written under the VM lock */
     rl::atomic<int> edges;      /* 0, ONLY_CHILD_TAG + a child, or the number of a table */
-    rl::atomic<int> ancestor_index; /* NO_NODE, or the root's number */
 };
 
 /* struct shape_edges */
@@ -72,7 +70,7 @@ template<class S, int RACTORS>
 struct shape_scenario : scenario<S, RACTORS> {
     shape shapes[SHAPES];
     edge_table tables[3];       /* 0 is none */
-    node nodes[12];             /* 0 is none */
+    node nodes[16];             /* 0 is none */
     int next_shape_id, next_table, next_node;
 
     /* Init_default_shapes: the root alone */
@@ -90,7 +88,7 @@ struct shape_scenario : scenario<S, RACTORS> {
         int s = next_shape_id++;
         RL_ASSERT(s < SHAPES);
         shapes[s].edges.store(0, plain, $);
-        shapes[s].ancestor_index.store(NO_NODE, plain, $);
+        shapes[s].ancestor_index($) = NO_NODE;
         if (mutant != CHILD_WRITTEN_LATE || next_table == 0) write_shape(s, parent, id, next_iv_index);
         return s;
     }
@@ -204,7 +202,7 @@ struct shape_scenario : scenario<S, RACTORS> {
             edges_store(s, ONLY_CHILD_TAG + child);
             write_shape(child, s, id, next_iv_index);
         }
-        if (next_iv_index > THRESHOLD) cache_ancestors(child);
+        if (next_iv_index > THRESHOLD && mutant != INDEX_MADE_LATE) index_build(child);
         if (mutant != CHILD_WRITTEN_LATE) edges_add(s, child);
         return child;
     }
@@ -216,7 +214,7 @@ struct shape_scenario : scenario<S, RACTORS> {
     node_new(int from, int s)
     {
         int n = next_node++;
-        RL_ASSERT(n < 12);
+        RL_ASSERT(n < 16);
         nodes[n].key($) = from ? nodes[from].key($) : shapes[s].edge_name($);
         nodes[n].value($) = from ? nodes[from].value($) : s;
         nodes[n].red($) = from ? nodes[from].red($) : true;
@@ -250,39 +248,36 @@ struct shape_scenario : scenario<S, RACTORS> {
         return top;
     }
 
-    /* node_insert */
+    /* node_insert: nodes up to +newest+ are those of the indexes that readers may be in */
     int
-    node_insert(int n, int s)
+    node_insert(int n, int s, int newest)
     {
         if (n == NO_NODE) return node_new(NO_NODE, s);
 
         int key = shapes[s].edge_name($);
         bool left = key < nodes[n].key($);
-        int child = node_insert(left ? nodes[n].l($) : nodes[n].r($), s);
-        int copy = mutant == NODES_CHANGED_IN_PLACE ? n : node_new(n, s);
-        (left ? nodes[copy].l : nodes[copy].r)($) = child;
-        return red(copy) ? copy : node_balance(copy, child, key);
+        int child = node_insert(left ? nodes[n].l($) : nodes[n].r($), s, newest);
+        if (n <= newest && mutant != NODES_CHANGED_IN_PLACE) n = node_new(n, s);
+        (left ? nodes[n].l : nodes[n].r)($) = child;
+        return red(n) ? n : node_balance(n, child, key);
     }
 
-    /* redblack_cache_ancestors, rb_shape_index_insert, rb_shape_index_store_release */
-    int
-    cache_ancestors(int s)
+    /* rb_shape_index_build */
+    void
+    index_build(int shape)
     {
-        int index = shapes[s].ancestor_index.load(plain, $);
-        if (index != NO_NODE || shapes[s].parent_id($) == NO_SHAPE) return index;
+        if ((shapes[shape].next_iv_index($) - THRESHOLD) % STRIDE != 1) return;
 
-        index = node_insert(cache_ancestors(shapes[s].parent_id($)), s);
-        nodes[index].red($) = false;
-        shapes[s].ancestor_index.store(index, release(INDEX_NO_RELEASE), $);
-        return index;
-    }
-
-    /* shape_index_load_acquire */
-    int
-    index_load(int s)
-    {
-        if (shapes[s].next_iv_index($) < THRESHOLD) return NO_NODE;
-        return shapes[s].ancestor_index.load(acquire(INDEX_NO_ACQUIRE), $);
+        int newest = next_node - 1, indexed = shape;
+        while (shapes[indexed].next_iv_index($) > 0 && !shapes[indexed].ancestor_index($)) {
+            indexed = shapes[indexed].parent_id($);
+        }
+        int root = shapes[indexed].ancestor_index($);
+        for (int s = shape; s != indexed; s = shapes[s].parent_id($)) {
+            root = node_insert(root, s, newest);
+            nodes[root].red($) = false;
+        }
+        shapes[shape].ancestor_index($) = root;
     }
 
     /* redblack_lookup */
@@ -300,7 +295,9 @@ struct shape_scenario : scenario<S, RACTORS> {
     int
     ancestor_lookup(int s, int id)
     {
-        for (; shapes[s].parent_id($) != NO_SHAPE; s = shapes[s].parent_id($)) {
+        for (; shapes[s].next_iv_index($) > 0; s = shapes[s].parent_id($)) {
+            int index = shapes[s].ancestor_index($);
+            if (index != NO_NODE) return redblack_lookup(index, id);
             if (shapes[s].edge_name($) == id) return s;
         }
         return NO_SHAPE;
@@ -310,15 +307,7 @@ struct shape_scenario : scenario<S, RACTORS> {
     int
     iv_index(int s, int id)
     {
-        int index = index_load(s), found = NO_SHAPE;
-        if (mutant == INDEX_READ_TWICE) {
-            /* rb_shape_get_iv_index and shape_cache_get_iv_index of the base */
-            if (index != NO_NODE) found = redblack_lookup(index, id);
-            if (found == NO_SHAPE && index_load(s) == NO_NODE) found = ancestor_lookup(s, id);
-        }
-        else {
-            found = index != NO_NODE ? redblack_lookup(index, id) : ancestor_lookup(s, id);
-        }
+        int found = ancestor_lookup(s, id);
         return found == NO_SHAPE ? (int)UNDEF : shapes[found].next_iv_index($) - 1;
     }
 };
@@ -387,9 +376,9 @@ struct same_edge : shape_scenario<same_edge, 2> {
 };
 
 /*
- * A class has three variables, whose shapes have no index.  main sets a fourth:
- * making the shape builds the index of all four; then W3.  A Ractor looks up in
- * whichever shape it meets.  The ids come in such an order that nodes turn.
+ * A class has four variables, so that its shape has an index.  main sets two
+ * more: the second makes the index of all six out of it; W3.  A Ractor looks up
+ * in whichever shape it meets.  The ids come in such an order that nodes turn.
  */
 struct index_made : shape_scenario<index_made, 2> {
     rl::atomic<int> shape_id;   /* of the fields object */
@@ -399,7 +388,8 @@ struct index_made : shape_scenario<index_made, 2> {
     {
         start();
         int s = ROOT;
-        for (int id = 3; id >= 1; id--) s = get_next(s, id);
+        for (int id : {6, 5, 4, 2}) s = get_next(s, id);
+        if (mutant == INDEX_MADE_LATE) index_build(s);
         shape_id.store(s, plain, $);
     }
 
@@ -407,14 +397,17 @@ struct index_made : shape_scenario<index_made, 2> {
     ractor(int number)
     {
         if (number == 0) {
-            int s = get_next(shape_id.load(plain, $), 4);
-            shape_id.store(s, release(SHAPE_ID_NO_RELEASE), $); /* rb_fields_shape_id_store_release */
+            for (int id : {3, 1}) {
+                int s = get_next(shape_id.load(plain, $), id);
+                shape_id.store(s, release(SHAPE_ID_NO_RELEASE), $); /* rb_fields_shape_id_store_release */
+                if (mutant == INDEX_MADE_LATE) index_build(s);
+            }
         }
         else {
             int s = shape_id.load(acquire(SHAPE_ID_NO_ACQUIRE), $); /* rb_fields_shape_id_load_acquire */
-            RL_ASSERT(iv_index(s, 3) == 0);
-            int four = iv_index(s, 4);
-            RL_ASSERT(four == (s == 4 ? 3 : (int)UNDEF));
+            RL_ASSERT(iv_index(s, 6) == 0);
+            RL_ASSERT(iv_index(s, 3) == (s >= 5 ? 4 : (int)UNDEF));
+            RL_ASSERT(iv_index(s, 1) == (s == 6 ? 5 : (int)UNDEF));
         }
     }
 };
