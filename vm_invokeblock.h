@@ -2,17 +2,54 @@
 #define LOCKFREE_VM_INVOKEBLOCK_H
 /**********************************************************************
 
-  vm_invokeblock.h - compiled code calls a block that it finds at run time
+  vm_invokeblock.h - yield to a block that is found at run time
 
   Licence: see LICENSE.
 
 **********************************************************************/
 
+/* Part of vm.c. */
+
+/* =========================================================================
+ * the interpreter
+ * ========================================================================= */
+
+ALWAYS_INLINE(static bool vm_invokeblock_simple(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, const struct rb_callinfo *ci));
+
+/* Yields where nothing is to be done but to push a frame: plain arguments, at
+ * least as many as the block has parameters, to a block without others than
+ * required ones; no array to be taken apart.  false: nothing is done, the way of
+ * all yields must be gone.  Any Ractor. */
+static bool
+vm_invokeblock_simple(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, const struct rb_callinfo *ci)
+{
+    VALUE block_handler = VM_CF_BLOCK_HANDLER(GET_CFP());
+    if (!VM_BH_ISEQ_BLOCK_P(block_handler) || !(vm_ci_flag(ci) & VM_CALL_ARGS_SIMPLE)) return false;
+
+    const struct rb_captured_block *captured = VM_BH_TO_ISEQ_BLOCK(block_handler);
+    const rb_iseq_t *iseq = rb_iseq_check(captured->code.iseq);
+    const struct rb_iseq_constant_body *body = ISEQ_BODY(iseq);
+    const int argc = vm_ci_argc(ci);
+    if (!rb_simple_iseq_p(iseq) || argc < body->param.lead_num) return false;
+    if (argc == 1 && body->param.lead_num == 1 && !body->param.flags.ambiguous_param0) return false; /* |a,| */
+
+    VALUE *const argv = GET_SP() - argc;
+    SET_SP(argv);
+    vm_push_frame(ec, iseq, VM_FRAME_MAGIC_BLOCK, captured->self, VM_GUARDED_PREV_EP(captured->ep), 0,
+                  body->iseq_encoded, argv + body->param.size,
+                  body->local_table_size - body->param.size, body->stack_max);
+    return true;
+}
+
+/* =========================================================================
+ * compiled code
+ * ========================================================================= */
+
 /*
- * Part of vm.c.  Where compiled code yields to too many blocks to know them, it
- * calls the VM.  Upstream then runs the block by vm_exec, which sets up a tag
- * for exceptions each time.  A block that has compiled code needs none: the
- * code is called from here, as JIT_EXEC does from the interpreter.
+ * Where compiled code yields to too many blocks to know them, it calls the VM.
+ * Upstream then runs the block by vm_exec, which sets up a tag for exceptions
+ * each time.  A block that has compiled code needs none: the code is called
+ * from here, as JIT_EXEC does from the interpreter.
  *
  * The block's frame is without FINISH.  When its code leaves for the interpreter
  * (Qundef), the code that called us does so too, and the interpreter goes on
