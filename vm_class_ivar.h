@@ -123,10 +123,11 @@ vm_getivar_cached(VALUE obj, IVC ic)
 /*
  * Overwrites the variable at +index+ of +klass+, whose shape was +shape_id+, and
  * returns +val+; or Qundef, with nothing changed, where the cache does not hit:
- * another shape, a frozen class, or a Ractor that is not main.
+ * another shape, a frozen class, or a Ractor that is not main.  Not in line: in
+ * the instruction it would take registers from the writes to objects.
  */
-ALWAYS_INLINE(static VALUE vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index));
-static inline VALUE
+NOINLINE(static VALUE vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index));
+static VALUE
 vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index)
 {
     if (UNLIKELY(OBJ_FROZEN_RAW(klass) || !rb_ractor_main_p())) return Qundef;
