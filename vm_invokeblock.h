@@ -11,15 +11,26 @@
 /* Part of vm.c. */
 
 /* =========================================================================
- * the interpreter
+ * the interpreter, and C code
  * ========================================================================= */
+
+/* Whether +argc+ arguments, yielded without splat, keywords or block, are where
+ * +iseq+, a block and no lambda, wants them: it has required parameters only,
+ * not more of them, and takes no array apart. */
+static inline bool
+vm_block_plain_p(const rb_iseq_t *iseq, int argc)
+{
+    const struct rb_iseq_constant_body *body = ISEQ_BODY(iseq);
+    const int lead_num = body->param.lead_num;
+
+    if (!rb_simple_iseq_p(iseq) || argc < lead_num) return false;
+    return argc != 1 || lead_num != 1 || body->param.flags.ambiguous_param0; /* not |a,| */
+}
 
 ALWAYS_INLINE(static bool vm_invokeblock_simple(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, const struct rb_callinfo *ci));
 
-/* Yields where nothing is to be done but to push a frame: plain arguments, at
- * least as many as the block has parameters, to a block without others than
- * required ones; no array to be taken apart.  false: nothing is done, the way of
- * all yields must be gone.  Any Ractor. */
+/* Yields where nothing is to be done but to push a frame.  false: nothing is
+ * done, the way of all yields must be gone.  Any Ractor. */
 static bool
 vm_invokeblock_simple(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, const struct rb_callinfo *ci)
 {
@@ -28,11 +39,10 @@ vm_invokeblock_simple(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, c
 
     const struct rb_captured_block *captured = VM_BH_TO_ISEQ_BLOCK(block_handler);
     const rb_iseq_t *iseq = rb_iseq_check(captured->code.iseq);
-    const struct rb_iseq_constant_body *body = ISEQ_BODY(iseq);
     const int argc = vm_ci_argc(ci);
-    if (!rb_simple_iseq_p(iseq) || argc < body->param.lead_num) return false;
-    if (argc == 1 && body->param.lead_num == 1 && !body->param.flags.ambiguous_param0) return false; /* |a,| */
+    if (!vm_block_plain_p(iseq, argc)) return false;
 
+    const struct rb_iseq_constant_body *body = ISEQ_BODY(iseq);
     VALUE *const argv = GET_SP() - argc;
     SET_SP(argv);
     vm_push_frame(ec, iseq, VM_FRAME_MAGIC_BLOCK, captured->self, VM_GUARDED_PREV_EP(captured->ep), 0,
