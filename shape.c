@@ -124,9 +124,10 @@ rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value,
 
     if (*shape_id_hint != INVALID_SHAPE_ID) {
         rb_shape_t *hint = rb_shape_at(*shape_id_hint);
+        bool indexed = shape->next_iv_index > ANCESTOR_CACHE_THRESHOLD;
 
-        for (int depth = 0; shape->next_iv_index > index_hint; depth++) {
-            if (depth >= ANCESTOR_SEARCH_MAX_DEPTH && shape->ancestor_index) break;
+        for (int depth = indexed ? ANCESTOR_SEARCH_MAX_DEPTH : INT_MAX;
+             depth > 0 && shape->next_iv_index > index_hint; depth--) {
             while (hint->next_iv_index > shape->next_iv_index) hint = rb_shape_at(hint->parent_id);
 
             if (hint == shape) {
@@ -285,6 +286,7 @@ rb_shape_index_build(rb_shape_t *shape, unsigned int max_nodes)
     redblack_node_t *root = indexed->ancestor_index;
     for (insertion.shape = shape; insertion.shape != indexed;
          insertion.shape = rb_shape_at(insertion.shape->parent_id)) {
+        if (insertion.shape->type != SHAPE_IVAR) continue;
         root = node_insert(root, &insertion);
         if (!root) return;
         node_set_red(root, false);

@@ -44,6 +44,11 @@ class Scoped
   end
 end
 
+# Two layouts at the same sites.
+class Pair
+  attr_accessor :one, :two
+end
+
 # The target of the moment, which is itself a variable that main overwrites; nil at the end, when +last+ has what all
 # variables of Scoped were set to.
 module Current
@@ -131,6 +136,16 @@ class Reader
     numbers = Array.new(12) { |i| (@reads * 7 + i * i) % VARIABLES }.uniq
     numbers.each { |i| object.instance_variable_set(NAMES[i], i) }
     @wrong[:object] += 1 unless numbers.all? { |i| object.instance_variable_get(NAMES[i]) == i }
+    pair(true)
+    pair(false)
+  end
+
+  def pair(ordered)
+    pair = Pair.new
+    pair.one = 1 if ordered
+    pair.two = 2
+    pair.one = 1
+    @wrong[:pair] += 1 unless pair.one == 1 && pair.two == 2
   end
 
   # Layouts that nobody has made before, one behind the other and from one parent: all Ractors come to them at once, and
