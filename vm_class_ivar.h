@@ -84,9 +84,9 @@ vm_getivar_class(VALUE klass, ID id, const rb_iseq_t *iseq, IVC ic, const struct
 
 /*
  * The variable of +obj+, an object, class or module, that the cache +ic+ knows
- * the place of, nil if it knows that there is none; Qundef where it does not,
- * or where somebody must be asked whether this Ractor may have it.  Calls nothing, so that a hit of @x pays for
- * no stack frame.  Any Ractor.
+ * the place of, nil if it knows that there is none; Qundef where it does not, or
+ * where somebody must be asked whether this Ractor may have it.  Calls nothing,
+ * so that a hit of @x pays for no stack frame.  Any Ractor.
  */
 ALWAYS_INLINE(static VALUE vm_getivar_cached(VALUE obj, IVC ic));
 static inline VALUE
