@@ -1,6 +1,12 @@
 # same_as_stock.rb - everything one Ractor can see of the variables of classes and modules, printed.
 #
 # Stock and ours must print the same.  Written in plain Ruby, so that miniruby runs it.
+#
+#   ruby same_as_stock.rb [--small]
+#
+# --small is for where each change of a class costs a GC: fewer random operations, and no class without a shape.
+
+SMALL = ARGV.include?("--small")
 
 def show(label)
   value = yield
@@ -131,13 +137,13 @@ show("autoload fails") { Auto::Missing }
 show("temporary name") { c = Class.new; c.set_temporary_name("fake<x>"); c.instance_variable_set(:@a, 1); [c.name, ivars(c)] }
 show("set in an iteration") { Literal.instance_variables.each { |n| Literal.instance_variable_set(:"#{n}_copy", 1) }; ivars(Literal) }
 
-# ---- a thousand random operations on each of fifty classes
+# ---- random operations on each of fifty classes
 
 names = Array.new(14) { |i| :"@r#{i}" }
 50.times do |seed|
   random = Random.new(seed)
   mod = seed.even? ? Class.new : Module.new
-  1_000.times do
+  (SMALL ? 20 : 1_000).times do
     name = names[random.rand(names.size)]
     case random.rand(12)
     when 0..4 then mod.instance_variable_set(name, random.rand(100))
@@ -154,7 +160,7 @@ end
 
 # ---- too complex for a shape
 
-unless ARGV.include?("--no-complex")
+unless SMALL
   540_000.times { |i| (+"").instance_variable_set(:"@exhaust#{i}", 1) }
   mod = Module.new { @first = 1; @second = [2] }
   20.times { |i| mod.instance_variable_set(:"@complex#{i}", i) }
