@@ -4,7 +4,8 @@
 #
 # A value names its variable and carries a stamp that grows with each write, so that a reader knows a value of another
 # variable, one that is older than what it has seen, one that is not filled yet, one that it may not have, and one that is
-# missing although its variable is never removed.  In the end all must see what main set last.  Prints
+# missing although its variable is never removed.  With each new target main says what it had set the class variables and
+# constants to, and nobody may see an older value from then on.  In the end all must see what main set last.  Prints
 # "reads: N, writes: N, wrong: N" and a count of each kind.
 #
 # paths: some of literal,attr,get,defined,list,object,cvar,const,late; all of them if not given.  Stock denies Ractors
@@ -49,13 +50,16 @@ class Pair
   attr_accessor :one, :two
 end
 
-# The target of the moment, which is itself a variable that main overwrites; nil at the end, when +last+ has what all
-# variables of Scoped were set to.
+# The target of the moment, which is itself a variable that main overwrites, and the numbers of the newest values of
+# Scoped when it was set; nil at the end, when +last+ has what all variables of Scoped were set to.
 module Current
   class << self
-    attr_accessor :target, :last
+    attr_accessor :target, :newest, :last
   end
 end
+
+# Where the last number of a value of Scoped is kept: ~i for constants.
+def key_of(path, i) = path == :const ? ~i : i
 
 class Reader
   def initialize
@@ -69,6 +73,7 @@ class Reader
     while (target = Current.target)
       unless target.equal?(previous)
         last, previous = Hash.new(0), target
+        @last.merge!(Current.newest) { |_, seen, set| [seen, set].max }
         layout(target)
       end
       PATHS.each do |path|
@@ -111,7 +116,7 @@ class Reader
     return if value.nil? && removable?(i) || value == :last
     return @wrong[:"#{path}: another's, or none"] += 1 unless value.is_a?(Integer) && value % VARIABLES == i
 
-    key = path == :const ? ~i : i
+    key = key_of(path, i)
     @wrong[:"#{path}: older"] += 1 if value < last[key]
     last[key] = value
   end
@@ -176,13 +181,15 @@ class Writer
   def initialize
     @random = Random.new
     @stamp = @layouts = 0
+    @newest = {}
   end
 
+  # The next target, filled and made known.
   def fill
     target = Module.new { extend Readers }
     target.instance_variable_set(:@layout, next_layout)
     VARIABLES.times { |i| overwrite(target, i) }
-    target
+    publish(target)
   end
 
   # What happens to a target; returns the number of writes.
@@ -210,6 +217,11 @@ class Writer
   end
 
   private
+
+  def publish(target)
+    Current.newest = Ractor.make_shareable(@newest.dup)
+    Current.target = target
+  end
 
   # Names that no object has had; not for ever, as there are only so many shapes.  By eval: what to_sym makes gets its
   # number at the first use, and two Ractors race for that in stock too.
@@ -242,22 +254,26 @@ class Writer
 
   def scoped(i)
     Scoped.const_set(:"V#{i}", stamped(i))
+    note(:const, i)
     name = :"@@v#{i}"
     return Scoped.remove_class_variable(name) if removable?(i) && Scoped.class_variable_defined?(name)
 
     Scoped.class_variable_set(name, stamped(i))
+    note(:cvar, i)
   end
+
+  def note(path, i) = @newest[key_of(path, i)] = @stamp * VARIABLES + i
 end
 
 exhaust_shapes if PATHS.include?(:complex)
 writer = Writer.new
-Current.target = target = writer.fill
+target = writer.fill
 readers = Array.new(READERS) { Ractor.new { Reader.new.run } }
 finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
 writes = 0
 while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
   writes += writer.run(target)
-  Current.target = target = writer.fill
+  target = writer.fill
 end
 writer.finish
 Current.target = nil
