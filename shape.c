@@ -78,9 +78,15 @@ redblack_lookup(const redblack_node_t *node, ID id)
     for (;;) {
         if (node->key == id) return (const rb_shape_t *)((uintptr_t)node->value & ~NODE_RED);
 
-        redblack_id_t next = id < node->key ? node->l : node->r;
-        if (!next) return NULL;
-        node = &nodes[next - 1];
+        /* two branches, foreseen where a conditional move would wait for the key */
+        if (id < node->key) {
+            if (!node->l) return NULL;
+            node = &nodes[(size_t)node->l - 1];
+        }
+        else {
+            if (!node->r) return NULL;
+            node = &nodes[(size_t)node->r - 1];
+        }
     }
 }
 
@@ -95,6 +101,14 @@ ancestor_lookup(const rb_shape_t *shape, ID id)
     return NULL;
 }
 
+static bool
+index_of(const rb_shape_t *found, attr_index_t *value)
+{
+    if (!found) return false;
+    *value = found->next_iv_index - 1;
+    return true;
+}
+
 /*
  * Whether the variable +id+ is set in +shape+, and at which index.  Any Ractor.
  * The shape is not the too-complex one.
@@ -103,11 +117,7 @@ bool
 rb_shape_get_iv_index(rb_shape_t *shape, ID id, attr_index_t *value)
 {
     RUBY_ASSERT(rb_shape_id(shape) != OBJ_TOO_COMPLEX_SHAPE_ID);
-
-    const rb_shape_t *found = ancestor_lookup(shape, id);
-    if (!found) return false;
-    *value = found->next_iv_index - 1;
-    return true;
+    return index_of(ancestor_lookup(shape, id), value);
 }
 
 /*
@@ -120,13 +130,14 @@ bool
 rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value, shape_id_t *shape_id_hint)
 {
     rb_shape_t *shape = rb_shape_at(shape_id);
+    const rb_shape_t *indexed = NULL; /* the first with an index on the way up */
     attr_index_t index_hint = *value;
 
     if (*shape_id_hint != INVALID_SHAPE_ID) {
         rb_shape_t *hint = rb_shape_at(*shape_id_hint);
-        bool indexed = shape->next_iv_index > ANCESTOR_CACHE_THRESHOLD;
+        bool deep = shape->next_iv_index > ANCESTOR_CACHE_THRESHOLD;
 
-        for (int depth = indexed ? ANCESTOR_SEARCH_MAX_DEPTH : INT_MAX;
+        for (int depth = deep ? ANCESTOR_SEARCH_MAX_DEPTH : INT_MAX;
              depth > 0 && shape->next_iv_index > index_hint; depth--) {
             while (hint->next_iv_index > shape->next_iv_index) hint = rb_shape_at(hint->parent_id);
 
@@ -141,12 +152,13 @@ rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value,
                 *shape_id_hint = rb_shape_id(shape);
                 return true;
             }
+            if (!indexed && shape->ancestor_index) indexed = shape;
             shape = rb_shape_at(shape->parent_id);
         }
     }
 
     *shape_id_hint = shape_id;
-    return rb_shape_get_iv_index(shape, id, value);
+    return index_of(ancestor_lookup(indexed ? indexed : shape, id), value);
 }
 
 /*
