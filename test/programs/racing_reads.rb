@@ -26,7 +26,8 @@ NAMES = Array.new(VARIABLES) { |i| :"@v#{i}" }.freeze
 def removable?(i) = i % 3 == 2
 
 # Stamp and variable: a number, or an array whose contents must be seen with it.
-def value(stamp, i) = stamp.odd? ? stamp * VARIABLES + i : Ractor.make_shareable([stamp * VARIABLES + i, "filled"])
+def value(stamp, i) = stamp.odd? ? number(stamp, i) : Ractor.make_shareable([number(stamp, i), "filled"])
+def number(stamp, i) = stamp * VARIABLES + i
 
 # How a module is read: extends each target, so that all share its inline caches.
 module Readers
@@ -235,7 +236,7 @@ class Writer
   def overwrite(target, i)
     return target.instance_variable_set(NAMES[i], stamped(i)) unless @stamp % 10 == 0 && PATHS.include?(:late)
 
-    value = [(@stamp += 1) * VARIABLES + i]
+    value = [number(@stamp += 1, i)]
     target.instance_variable_set(NAMES[i], value)
     Ractor.make_shareable(value << +"filled")
   end
@@ -262,7 +263,7 @@ class Writer
     note(:cvar, i)
   end
 
-  def note(path, i) = @newest[key_of(path, i)] = @stamp * VARIABLES + i
+  def note(path, i) = @newest[key_of(path, i)] = number(@stamp, i)
 end
 
 exhaust_shapes if PATHS.include?(:complex)

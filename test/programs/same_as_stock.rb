@@ -6,6 +6,8 @@
 #
 # --small is for where each change of a class costs a GC: fewer random operations, and no class without a shape.
 
+require_relative "exhaust_shapes"
+
 SMALL = ARGV.include?("--small")
 
 def show(label)
@@ -161,7 +163,7 @@ end
 # ---- too complex for a shape
 
 unless SMALL
-  540_000.times { |i| (+"").instance_variable_set(:"@exhaust#{i}", 1) }
+  exhaust_shapes
   mod = Module.new { @first = 1; @second = [2] }
   20.times { |i| mod.instance_variable_set(:"@complex#{i}", i) }
   show("complex") { ivars(mod) }
