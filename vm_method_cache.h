@@ -40,6 +40,14 @@ struct rb_callinfo;
 struct rb_callcache;
 struct rb_ractor_struct;
 
+/* How the word of a call site is loaded: the loads of what it points to depend
+ * on it, so the machine keeps them in order.  ThreadSanitizer does not know that. */
+#ifdef __SANITIZE_THREAD__
+# define VM_CALL_SITE_ORDER __ATOMIC_ACQUIRE
+#else
+# define VM_CALL_SITE_ORDER __ATOMIC_RELAXED
+#endif
+
 #define VM_METHOD_CACHE_BITS 9
 
 /* Allocated with the first method that is stored. */
