@@ -69,7 +69,8 @@ node_red_p(const redblack_node_t *node)
     return node && ((uintptr_t)node->value & NODE_RED);
 }
 
-/* The shape that set +id+, or NULL. */
+/* The shape that set +id+, or NULL.  Not inline: the few ancestors of most shapes are looked through without it. */
+NOINLINE(static const rb_shape_t *redblack_lookup(const redblack_node_t *node, ID id));
 static const rb_shape_t *
 redblack_lookup(const redblack_node_t *node, ID id)
 {
@@ -91,7 +92,7 @@ redblack_lookup(const redblack_node_t *node, ID id)
 }
 
 /* The shape that set +id+, +shape+ or an ancestor, or NULL. */
-static const rb_shape_t *
+static inline const rb_shape_t *
 ancestor_lookup(const rb_shape_t *shape, ID id)
 {
     for (; shape->next_iv_index > 0; shape = rb_shape_at(shape->parent_id)) {
