@@ -52,25 +52,26 @@ struct GiveUp {
 const GET: GiveUp = GiveUp { not_heap: Counter::getivar_not_heap, megamorphic: Counter::getivar_megamorphic };
 const DEFINED: GiveUp = GiveUp { not_heap: Counter::definedivar_not_heap, megamorphic: Counter::definedivar_megamorphic };
 
-/// Guards that `recv` is of the receiver's type and its fields of that shape, and returns the fields object.
-#[allow(clippy::too_many_arguments)]
+/// Guards that `recv` is a class or module, once for self, and its fields of that shape, and returns the fields object.
 fn guard_fields_shape(
     jit: &mut JITState,
     asm: &mut Assembler,
-    receiver: VALUE,
     location: &ClassIvarLocation,
     recv: Opnd,
     recv_opnd: YARVOpnd,
     max_chain_depth: u8,
     give_up: GiveUp,
 ) -> Opnd {
-    guard_object_is_heap(asm, recv, recv_opnd, give_up.not_heap);
+    if recv_opnd != SelfOpnd || !asm.ctx.self_is_class {
+        guard_object_is_heap(asm, recv, recv_opnd, give_up.not_heap);
 
-    asm_comment!(asm, "guard class or module");
-    let flags = asm.load(Opnd::mem(64, recv, RUBY_OFFSET_RBASIC_FLAGS));
-    let builtin_type = asm.and(flags, Opnd::UImm(RUBY_T_MASK as u64));
-    asm.cmp(builtin_type, Opnd::UImm(receiver.builtin_type() as u64));
-    jit_chain_guard(JCC_JNE, jit, asm, max_chain_depth, give_up.megamorphic);
+        asm_comment!(asm, "guard class or module");
+        let flags = asm.load(Opnd::mem(64, recv, RUBY_OFFSET_RBASIC_FLAGS));
+        let builtin_type = asm.and(flags, Opnd::UImm((RUBY_T_MASK & !(RUBY_T_CLASS ^ RUBY_T_MODULE)) as u64));
+        asm.cmp(builtin_type, Opnd::UImm((RUBY_T_CLASS & RUBY_T_MODULE) as u64));
+        jit_chain_guard(JCC_JNE, jit, asm, max_chain_depth, give_up.megamorphic);
+        asm.ctx.self_is_class |= recv_opnd == SelfOpnd;
+    }
 
     asm_comment!(asm, "guard fields object");
     let fields = asm.load(Opnd::mem(64, recv, location.fields_obj_offset));
@@ -139,7 +140,7 @@ pub(super) fn gen_get(
         return None;
     }
 
-    let fields = guard_fields_shape(jit, asm, receiver, &location, recv, recv_opnd, max_chain_depth, GET);
+    let fields = guard_fields_shape(jit, asm, &location, recv, recv_opnd, max_chain_depth, GET);
     let value = if location.set {
         let value = load_value(asm, &location, fields);
         if any_ractor_asks {
@@ -171,7 +172,7 @@ pub(super) fn gen_defined(
 ) -> Option<CodegenStatus> {
     let location = locate(receiver, id)?;
 
-    guard_fields_shape(jit, asm, receiver, &location, recv, SelfOpnd, GET_IVAR_MAX_DEPTH, DEFINED);
+    guard_fields_shape(jit, asm, &location, recv, SelfOpnd, GET_IVAR_MAX_DEPTH, DEFINED);
     jit_putobject(asm, if location.set { pushval } else { Qnil });
 
     jump_to_next_insn(jit, asm);
