@@ -4,6 +4,9 @@
 //!
 //! A child module of YJIT's codegen.rs. What is called, and why it may say that the code is to leave for the
 //! interpreter, stands in vm_invokeblock.h.
+//!
+//! And a yield in code that is made for one block, as that of Integer#times is: who enters it has given the frame that
+//! block, so it need not look which it is.
 
 use super::*;
 
@@ -28,4 +31,17 @@ pub(super) fn gen_call(asm: &mut Assembler, cd: *const rb_call_data) -> Opnd {
     asm.cret(Qundef.into());
     asm.write_label(returned);
     val
+}
+
+/// The block that a frame's code is for, as captured, and its iseq: that of the frame at compile time. None if the code
+/// is for any block, or if the frame's variables may have escaped: that makes a Proc of the block.
+pub(super) fn gen_inlined_block(jit: &mut JITState, asm: &mut Assembler, handler: VALUE) -> Option<(Opnd, IseqPtr)> {
+    if !asm.ctx.inline() || !jit.assume_no_ep_escape(asm) {
+        return None;
+    }
+    asm_comment!(asm, "the block that this code is for");
+    let handler_opnd = asm.load(asm.ctx.ep_opnd(VM_ENV_DATA_INDEX_SPECVAL));
+    let captured_opnd = asm.and(handler_opnd, Opnd::Imm(!0x3));
+    let captured = unsafe { &*((handler.0 & !0x3) as *const rb_captured_block) };
+    Some((captured_opnd, unsafe { *captured.code.iseq.as_ref() }))
 }

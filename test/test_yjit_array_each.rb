@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+# test_yjit_array_each.rb - array_each.h, yjit_array_each.rs: arrays that change under each, map and select, compiled;
+# and the frames of these methods escape (yjit_invokeblock.rs).
+
+require "test/unit"
+require "open3"
+
+class TestLockfreeYjitArrayEach < Test::Unit::TestCase
+  PROGRAM = <<~'RUBY'
+    class Subclass < Array; end
+    def each(array) = (seen = []; array.each { |x| seen << x; yield x if block_given? }; seen)
+    def map(array) = array.map { |x| yield x }
+    def select(array) = array.select { |x| yield x }
+    def first_even(array) = array.each { |x| return x if x.even? }
+
+    def show
+      long = (1..40).to_a
+      arrays = [[], [1], [1, 2, 3], long, long[5..], Subclass.new(long), [nil, false, :a, 1.5, "s"].freeze]
+      p arrays.map { |array| each(array) }
+      p arrays.map { |array| map(array) { |x| x.inspect } }
+      p arrays.map { |array| select(array, &:itself) }
+      p [first_even([1, 3, 4]), first_even([1, 3])]
+
+      grows = [1, 2, 3] # embedded, then not
+      p each(grows) { |x| grows << x + 1 if grows.size < 100 }
+      shrinks = (1..50).to_a
+      p each(shrinks) { shrinks.pop(3) }
+      emptied = (1..50).to_a
+      p each(emptied) { |x| emptied.clear if x == 7 }
+      refilled = (1..20).to_a
+      p each(refilled) { |x| refilled.replace([9]) if x == 3 }
+      shifted = (1..40).to_a
+      p map(shifted) { |x| shifted.shift; x }, shifted
+      p each([[1, 2], [3]]) { |x| each(x) { |y| print y } }
+      p [[1, 2], [3, [4, 5]]].each { |a, (b, c)| p [a, b, c] }
+
+      left = [1, 2, 3].map { |x| x == 2 ? break(:left) : next(x) }
+      raised = begin each([1, 2, 3]) { |x| raise "at #{x}" if x == 2 } rescue $!.message end
+      later = [1, 2, 3].map { |x| -> { x } }.map(&:call)
+      enumerated = [1, 2, 3].each
+      p left, raised, later, enumerated.next, enumerated.next, [4, 5].map.with_index { |x, i| x * i }
+
+      GC.stress = true
+      p select(%w[a b c]) { |x| x + "!" }
+      GC.stress = false
+      GC.compact if GC.respond_to?(:compact)
+      p each(long) { |x| GC.start if x == 20 }.sum
+      p Ractor.new { (1..2000).to_a.map { |x| x * 2 }.select { |x| x % 3 == 0 }.each { }.sum }.take
+    end
+
+    $VERBOSE = nil
+    12.times { show }
+    TracePoint.new(:line, :c_call) { }.enable { show }
+    show
+  RUBY
+
+  def run_ruby(*options)
+    out, status = Open3.capture2e(EnvUtil.rubybin, "--disable-gems", *options, "-e", PROGRAM)
+    assert_predicate status, :success?, out[-4000..] || out
+    out
+  end
+
+  def test_same_as_interpreted
+    omit "no YJIT here" unless defined?(RubyVM::YJIT)
+    expected = run_ruby("--disable-yjit")
+    [%w[--yjit-call-threshold=1], %w[--yjit-call-threshold=5], %w[--yjit-loop-threshold=1],
+     %w[--yjit-loop-threshold=1 --yjit-call-threshold=1]].each do |options|
+      assert_equal expected, run_ruby("--yjit", *options), options.join(" ")
+    end
+  end
+
+  # A debugger asks for the binding of each frame: the locals move to the heap, and the block becomes a Proc.
+  def test_frames_escape
+    omit "no YJIT here" unless defined?(RubyVM::YJIT)
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=1 -r-test-/debug], <<~'RUBY')
+      methods = %w[times each map select downto loop]
+      while (method = methods.shift) # no frame of each around it
+        receiver = { "times" => "9", "downto" => "9", "loop" => "self" }.fetch(method, "(0...9).to_a")
+        argument = method == "downto" ? "(1)" : ""
+        eval(<<~METHOD)
+          def turns(at)
+            turns = 0
+            #{receiver}.#{method}#{argument} { Bug::Debug.inspector if turns == at; (turns += 1) == 9 and break }
+            turns
+          end
+        METHOD
+        assert_equal([9] * 5, Array.new(5) { turns(nil) }, method)
+        assert_equal([9] * 3, [turns(4), turns(0), turns(nil)], method)
+      end
+    RUBY
+  end
+end
