@@ -40,8 +40,9 @@ struct rb_callinfo;
 struct rb_callcache;
 struct rb_ractor_struct;
 
-/* How the word of a call site is loaded: the loads of what it points to depend
- * on it, so the machine keeps them in order.  ThreadSanitizer does not know that. */
+/* How the word of a call site, or of the table of C's calls, is loaded: the loads
+ * of what it points to depend on it, so the machine keeps them in order.
+ * ThreadSanitizer does not know that. */
 #ifdef __SANITIZE_THREAD__
 # define VM_CALL_SITE_ORDER __ATOMIC_ACQUIRE
 #else
