@@ -33,6 +33,7 @@
  */
 
 #include "ruby/internal/config.h"
+#include "ruby/internal/has/feature.h"
 #include "ruby/internal/stdbool.h"
 #include "ruby/internal/value.h"
 
@@ -43,7 +44,7 @@ struct rb_ractor_struct;
 /* How the word of a call site, or of the table of C's calls, is loaded: the loads
  * of what it points to depend on it, so the machine keeps them in order.
  * ThreadSanitizer does not know that. */
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) || RBIMPL_HAS_FEATURE(thread_sanitizer)
 # define VM_CALL_SITE_ORDER __ATOMIC_ACQUIRE
 #else
 # define VM_CALL_SITE_ORDER __ATOMIC_RELAXED

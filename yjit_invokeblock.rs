@@ -5,8 +5,8 @@
 //! A child module of YJIT's codegen.rs. What is called, and why it may say that the code is to leave for the
 //! interpreter, stands in vm_invokeblock.h.
 //!
-//! And a yield in code that is made for one block, as that of Integer#times is: who enters it has given the frame that
-//! block, so it need not look which it is.
+//! And a yield in code that is made for one block, as that of Integer#times is: who enters it has given the frame a block
+//! with an iseq, so it need not look for a Proc or a Symbol.
 
 use super::*;
 
@@ -33,15 +33,12 @@ pub(super) fn gen_call(asm: &mut Assembler, cd: *const rb_call_data) -> Opnd {
     val
 }
 
-/// The block that a frame's code is for, as captured, and its iseq: that of the frame at compile time. None if the code
-/// is for any block, or if the frame's variables may have escaped: that makes a Proc of the block.
-pub(super) fn gen_inlined_block(jit: &mut JITState, asm: &mut Assembler, handler: VALUE) -> Option<(Opnd, IseqPtr)> {
+/// The block handler of a frame whose code is for one block: an iseq's, so that its tag need not be tested. Which iseq
+/// must be: the code may outlive the block that it was for, and another come to lie at its address. None if the code is
+/// for any block, or if the frame's variables may have escaped: that makes a Proc of the block.
+pub(super) fn gen_iseq_block_handler(jit: &mut JITState, asm: &mut Assembler) -> Option<Opnd> {
     if !asm.ctx.inline() || !jit.assume_no_ep_escape(asm) {
         return None;
     }
-    asm_comment!(asm, "the block that this code is for");
-    let handler_opnd = asm.load(asm.ctx.ep_opnd(VM_ENV_DATA_INDEX_SPECVAL));
-    let captured_opnd = asm.and(handler_opnd, Opnd::Imm(!0x3));
-    let captured = unsafe { &*((handler.0 & !0x3) as *const rb_captured_block) };
-    Some((captured_opnd, unsafe { *captured.code.iseq.as_ref() }))
+    Some(asm.load(asm.ctx.ep_opnd(VM_ENV_DATA_INDEX_SPECVAL)))
 }

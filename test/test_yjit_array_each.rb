@@ -89,4 +89,33 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # Code for one block outlives it, and another block comes to lie at its address: freed, or moved.
+  def test_another_block_at_the_address
+    omit "no YJIT here" unless defined?(RubyVM::YJIT)
+    assert_separately(%w[-W0 --disable-gems --yjit], <<~'RUBY', timeout: 60)
+      wrong = 0
+      200.times do |i|
+        object = eval("object = Object.new; def object.m = [0].map { #{i} }; object")
+        60.times { wrong += 1 if object.m != [i] }
+        object = nil
+        GC.start if i % 20 == 19
+      end
+      assert_equal(0, wrong)
+
+      kept = []
+      6.times do |round|
+        objects = Array.new(60) do |i|
+          eval("object = Object.new; def object.m; sum = 0; 3.times { |x| sum += #{60 * round + i} + x }; sum; end; object")
+        end
+        objects.each_with_index { |object, i| 80.times { wrong += 1 if object.m != 3 * (60 * round + i) + 3 } }
+        kept.concat(objects.select.with_index { |_, i| i % 3 == 0 })
+        objects = nil
+        GC.start
+        GC.compact if GC.respond_to?(:compact)
+        kept.each(&:m)
+      end
+      assert_equal(0, wrong)
+    RUBY
+  end
 end
