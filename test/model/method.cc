@@ -10,19 +10,21 @@
  * vm_method_cache.c (lookup, rb_vm_method_cache_store), and upstream's
  * vm_search_method_fastpath, vm_search_method_slowpath0,
  * rb_vm_search_method_slowpath, vm_search_cc, clear_method_cache_by_id_in_class,
- * rb_vm_ccs_free and rb_method_entry_make, as patched by
- * vm_cache_methods_per_ractor.patch and method_replace_under_lock.patch.
+ * rb_vm_ccs_free, rb_method_entry_make, vm_search_super_method and vm_cc_new, as
+ * patched by vm_cache_methods_per_ractor.patch, method_replace_under_lock.patch
+ * and vm_order_inline_caches.patch.
  *
  * Without a lock are: a hit of the site's cache and of the Ractor's own table,
  * the two tests of what was hit, and the store into the site.  What a call cache
  * holds depends on the load of its address, hence a plain load there is consume.
  */
 
-#define SCENARIOS(S) S(shared_site) S(redefine_leaf) S(redefine_tree)
+#define SCENARIOS(S) S(shared_site) S(super_site) S(redefine_leaf) S(redefine_tree)
 
 #define MUTANTS(M) \
     M(shared_site, SITE_NO_RELEASE, "the site is stored plainly: as stock") \
     M(shared_site, SITE_NOT_DEPENDENT, "nothing orders the call cache after the load of the site") \
+    M(super_site, NO_FENCE, "nothing orders a call cache before its address is stored plainly: as stock") \
     M(shared_site, TABLE_SHARED, "one table for all Ractors") \
     M(shared_site, LOOKED_UP_WITHOUT_LOCK, "the tables of a class are read and filled without the VM lock") \
     M(redefine_leaf, NOT_INVALIDATED, "the call caches are taken out of the class, and stay valid") \
@@ -87,6 +89,17 @@ struct method_scenario : scenario<S, RACTORS> {
         return klass && (!methods[call_caches[cc].cme($)].invalidated.load(plain, $) || mutant == METHOD_NOT_TESTED);
     }
 
+    /* vm_cc_new, but for its fence */
+    int
+    cc_new(int me)
+    {
+        int cc = ++cc_count;
+        RL_ASSERT(cc < CALL_CACHES);
+        call_caches[cc].cme($) = me;
+        call_caches[cc].klass.store(KLASS, plain, $);
+        return cc;
+    }
+
     /* rb_vm_search_method_slowpath, vm_search_cc */
     int
     search()
@@ -95,10 +108,7 @@ struct method_scenario : scenario<S, RACTORS> {
         int cc = cc_tbl($);
         if (cc != NOTHING && !methods[call_caches[cc].cme($)].invalidated.load(plain, $)) return cc;
 
-        cc = ++cc_count; /* vm_cc_new */
-        RL_ASSERT(cc < CALL_CACHES);
-        call_caches[cc].cme($) = m_tbl($);
-        call_caches[cc].klass.store(KLASS, plain, $);
+        cc = cc_new(m_tbl($));
         cc_tbl($) = cc; /* vm_ccs_push */
         return cc;
     }
@@ -127,6 +137,24 @@ struct method_scenario : scenario<S, RACTORS> {
     {
         int cc = site.load(mutant == SITE_NOT_DEPENDENT ? plain : rl::mo_consume, $);
         if (cc == NOTHING || !valid(cc)) cc = slowpath(ractor, cc);
+        return methods[call_caches[cc].cme($)].def($);
+    }
+
+    /* vm_search_super_method, of a method with another name: a call cache for this site alone, stored plainly */
+    int
+    call_super()
+    {
+        int cc = site.load(rl::mo_consume, $);
+        if (cc == NOTHING || !valid(cc)) {
+            int me;
+            {
+                vm_locked locked(this->vm_lock);
+                me = m_tbl($); /* rb_callable_method_entry */
+            }
+            cc = cc_new(me);
+            if (mutant != NO_FENCE) rl::atomic_thread_fence(rl::mo_release, $);
+            site.store(cc, plain, $);
+        }
         return methods[call_caches[cc].cme($)].def($);
     }
 
@@ -187,6 +215,11 @@ struct method_scenario : scenario<S, RACTORS> {
 struct shared_site : method_scenario<shared_site, 2> {
     void setup() { start(); }
     void ractor(int number) { RL_ASSERT(call(number) == 1 && call(number) == 1); }
+};
+
+struct super_site : method_scenario<super_site, 2> {
+    void setup() { start(); }
+    void ractor(int) { RL_ASSERT(call_super() == 1 && call_super() == 1); }
 };
 
 struct redefine_leaf : method_scenario<redefine_leaf, 2> {
