@@ -54,6 +54,10 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
     show
   RUBY
 
+  def setup
+    omit "no YJIT here" unless defined?(RubyVM::YJIT)
+  end
+
   def run_ruby(*options)
     out, status = Open3.capture2e(EnvUtil.rubybin, "--disable-gems", *options, "-e", PROGRAM)
     assert_predicate status, :success?, out[-4000..] || out
@@ -61,7 +65,6 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
   end
 
   def test_same_as_interpreted
-    omit "no YJIT here" unless defined?(RubyVM::YJIT)
     expected = run_ruby("--disable-yjit")
     [%w[--yjit-call-threshold=1], %w[--yjit-call-threshold=5], %w[--yjit-loop-threshold=1],
      %w[--yjit-loop-threshold=1 --yjit-call-threshold=1]].each do |options|
@@ -71,7 +74,6 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
 
   # A debugger asks for the binding of each frame: the locals move to the heap, and the block becomes a Proc.
   def test_frames_escape
-    omit "no YJIT here" unless defined?(RubyVM::YJIT)
     assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=1 -r-test-/debug], <<~'RUBY')
       methods = %w[times each map select downto loop]
       while (method = methods.shift) # no frame of each around it
@@ -92,7 +94,6 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
 
   # Code for one block outlives it, and another block comes to lie at its address: freed, or moved.
   def test_another_block_at_the_address
-    omit "no YJIT here" unless defined?(RubyVM::YJIT)
     assert_separately(%w[-W0 --disable-gems --yjit], <<~'RUBY', timeout: 60)
       wrong = 0
       200.times do |i|
