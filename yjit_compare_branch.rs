@@ -44,6 +44,9 @@ pub(super) fn gen(jit: &mut JITState, asm: &mut Assembler, bop: ruby_basic_opera
     let (left, right) = if swapped { (arg1, arg0) } else { (arg0, arg1) };
     asm.cmp(left, right);
 
+    // Both ways begin as after any other instruction: not as versions of this one.
+    asm.ctx.dealloc_reg(RegOpnd::Stack(asm.ctx.get_stack_size() + 1));
+    asm.ctx.reset_chain_depth_and_defer();
     let (if_less, otherwise) = if less == jump_if { (jump, next) } else { (next, jump) };
     let ctx = asm.ctx;
     jit.gen_branch(asm, if_less, &ctx, Some(otherwise), Some(&ctx), BranchGenFn::BranchLess(Cell::new(BranchShape::Default)));
