@@ -52,3 +52,16 @@ pub(super) fn gen(jit: &mut JITState, asm: &mut Assembler, bop: ruby_basic_opera
     jit.gen_branch(asm, if_less, &ctx, Some(otherwise), Some(&ctx), BranchGenFn::BranchLess(Cell::new(BranchShape::Default)));
     Some(EndBlock)
 }
+
+/// What BranchGenFn::BranchLess emits after the comparison: to `less` if its left operand is less, else to `otherwise`,
+/// one of which may come next.
+pub fn gen_jumps(asm: &mut Assembler, shape: BranchShape, less: Target, otherwise: Target) {
+    match shape {
+        BranchShape::Next0 => asm.jge(otherwise),
+        BranchShape::Next1 => asm.jl(less),
+        BranchShape::Default => {
+            asm.jl(less);
+            asm.jmp(otherwise);
+        }
+    }
+}

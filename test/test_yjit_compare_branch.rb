@@ -169,7 +169,7 @@ class TestLockfreeYjitCompareBranch < Test::Unit::TestCase
       assert_predicate(status, :success?, out[0, 2000])
       out.lines
     end
-    compiled.each { |lines| lines.zip(expected) { |line, interpreted| assert_equal(interpreted, line) } }
+    compiled.each { |lines| expected.zip(lines) { |interpreted, line| assert_equal(interpreted, line) } }
   end
 
   # A branch is an instruction of its own in the statistics, as in stock.
