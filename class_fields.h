@@ -13,9 +13,9 @@
  * Stock 3.4 keeps the values in a malloc'ed array beside a shape id in the
  * class's header, so a reader needs the VM lock to see the two agree.
  *
- * Representation.  rb_classext_t has one word, fields_obj: 0 while the class
- * has no instance variables, else a T_IMEMO of type imemo_fields that holds
- * the shape id *and* the values.  One pointer publishes all.
+ * Representation.  rb_classext_t has one word, fields_obj: 0 until the class
+ * has its first instance variable, then a T_IMEMO of type imemo_fields that
+ * holds the shape id *and* the values.  One pointer publishes all.
  *
  * Invariants.
  *   [A] A fields object that has been published keeps its layout: index i
@@ -38,6 +38,8 @@
  *       a read that hits its cache writes nothing.  What is written at all: an
  *       inline cache that misses is filled, and a value that is found to be
  *       deeply frozen is marked shareable, once.
+ *   [H] The word fields_obj never becomes 0 again, also not when the last
+ *       variable is removed: compiled code tests it once in a method.
  *
  * Who may do what (callers of the functions in variable.c):
  *
@@ -194,14 +196,14 @@ rb_class_fields_init(VALUE klass)
     FL_SET_RAW(klass, RUBY_FL_SHAREABLE);
 }
 
-/* Publishes +fields+, filled, or 0, as the fields object of +klass+.  VM lock.
+/* Publishes +fields+, filled, as the fields object of +klass+.  VM lock.
  * Synchronises with rb_class_fields_load_acquire (W5): nothing written to the
  * object may sink below the store. */
 static inline void
 rb_class_fields_store_release(VALUE klass, VALUE fields)
 {
     __atomic_store_n(&RCLASS_EXT(klass)->fields_obj, fields, __ATOMIC_RELEASE);
-    if (fields) RB_OBJ_WRITTEN(klass, Qundef, fields);
+    RB_OBJ_WRITTEN(klass, Qundef, fields);
 }
 
 /* Where compiled code finds the word in a class. */

@@ -335,9 +335,6 @@ rb_imemo_fields_valid_p(VALUE fields)
     const struct rb_imemo_fields *f = IMEMO_FIELDS(fields);
 
     if (!imemo_type_p(fields, imemo_fields)) return false;
-    /* still being built: rb_imemo_fields_new(_complex) has allocated the slot,
-     * and this GC is that of its own memory */
-    if (f->shape_id == ROOT_SHAPE_ID) return f->capacity == 0;
     if (fields_complex_p(fields)) return f->capacity == 0 && table_valid_p(f->as.table);
 
     attr_index_t used = rb_shape_at(f->shape_id)->next_iv_index;

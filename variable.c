@@ -187,7 +187,7 @@ static void
 class_fields_publish_locked(VALUE klass, VALUE fields)
 {
     ASSERT_vm_locking();
-    RUBY_ASSERT(!fields || rb_imemo_fields_valid_p(fields));
+    RUBY_ASSERT(rb_imemo_fields_valid_p(fields));
 #ifdef LOCKFREE_GC_CHECK
     rb_gc();
 #endif
@@ -352,8 +352,8 @@ rb_class_ivar_set(VALUE klass, ID id, VALUE val)
     return existing;
 }
 
-/* W4: all variables of +fields+ but +id+, at +index+ of +shape+; 0 if none is
- * left. */
+/* W4: all variables of +fields+ but +id+, at +index+ of +shape+.  If none is
+ * left, an object with none ([H]). */
 static VALUE
 fields_without_locked(VALUE fields, rb_shape_t *shape, ID id, attr_index_t index)
 {
@@ -363,8 +363,6 @@ fields_without_locked(VALUE fields, rb_shape_t *shape, ID id, attr_index_t index
     }
 
     attr_index_t count = new_shape->next_iv_index;
-    if (count == 0) return 0;
-
     VALUE copy = fields_copy_locked(fields, index, rb_shape_id(new_shape), count);
     MEMCPY(rb_fields_ptr(copy) + index, rb_fields_ptr(fields) + index + 1, VALUE, count - index);
     rb_gc_writebarrier_remember(copy);

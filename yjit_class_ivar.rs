@@ -52,7 +52,8 @@ struct GiveUp {
 const GET: GiveUp = GiveUp { not_heap: Counter::getivar_not_heap, megamorphic: Counter::getivar_megamorphic };
 const DEFINED: GiveUp = GiveUp { not_heap: Counter::definedivar_not_heap, megamorphic: Counter::definedivar_megamorphic };
 
-/// Guards that `recv` is a class or module, once for self, and its fields of that shape, and returns the fields object.
+/// Guards that `recv` is a class or module with a fields object, once for self, and its fields of that shape, and returns
+/// the fields object.
 fn guard_fields_shape(
     jit: &mut JITState,
     asm: &mut Assembler,
@@ -62,7 +63,11 @@ fn guard_fields_shape(
     max_chain_depth: u8,
     give_up: GiveUp,
 ) -> Opnd {
-    if recv_opnd != SelfOpnd || !asm.ctx.self_is_class {
+    let fields_opnd = Opnd::mem(64, recv, location.fields_obj_offset);
+    let fields;
+    if recv_opnd == SelfOpnd && asm.ctx.self_has_class_fields {
+        fields = asm.load(fields_opnd);
+    } else {
         guard_object_is_heap(asm, recv, recv_opnd, give_up.not_heap);
 
         asm_comment!(asm, "guard class or module");
@@ -70,13 +75,13 @@ fn guard_fields_shape(
         let builtin_type = asm.and(flags, Opnd::UImm((RUBY_T_MASK & !(RUBY_T_CLASS ^ RUBY_T_MODULE)) as u64));
         asm.cmp(builtin_type, Opnd::UImm((RUBY_T_CLASS & RUBY_T_MODULE) as u64));
         jit_chain_guard(JCC_JNE, jit, asm, max_chain_depth, give_up.megamorphic);
-        asm.ctx.self_is_class |= recv_opnd == SelfOpnd;
-    }
 
-    asm_comment!(asm, "guard fields object");
-    let fields = asm.load(Opnd::mem(64, recv, location.fields_obj_offset));
-    asm.test(fields, fields);
-    jit_chain_guard(JCC_JZ, jit, asm, max_chain_depth, give_up.megamorphic);
+        asm_comment!(asm, "guard fields object, which never goes: [H] in class_fields.h");
+        fields = asm.load(fields_opnd);
+        asm.test(fields, fields);
+        jit_chain_guard(JCC_JZ, jit, asm, max_chain_depth, give_up.megamorphic);
+        asm.ctx.self_has_class_fields |= recv_opnd == SelfOpnd;
+    }
 
     asm_comment!(asm, "guard shape of fields object");
     asm.cmp(Opnd::mem(32, fields, location.shape_id_offset), Opnd::UImm(location.shape_id as u64));

@@ -54,3 +54,18 @@ Config.instance_variable_set(:@missing, 1)
 p Config.get
 20.times { |i| Config.instance_variable_set(:"@more#{i}", i); Config.get }
 p Config.get, empty.get
+
+# The last variable goes between two reads of one method that were compiled while it stayed.
+class Emptied
+  @a = 1
+  class << self
+    def nothing = 0
+    def strip = remove_instance_variable(:@a)
+    def around(act) = [@a, send(act), @a, defined?(@a), (@a = 1), @a]
+  end
+end
+20.times { Emptied.around(:nothing) }
+Twin = Class.new(Emptied) { @a = 2 }
+p Emptied.around(:nothing), Emptied.around(:strip), Twin.around(:strip), Twin.around(:nothing)
+Twin.strip
+p Twin.instance_variables, Ractor.new { refused { Twin.around(:nothing) } }.take
