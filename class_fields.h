@@ -337,6 +337,7 @@ struct rb_class_ivar_location {
     bool set;
     bool heap;
     bool any_ractor;            /* rb_value_any_ractor_p of the value now */
+    bool fixnum;                /* what the value is now */
     int32_t fields_obj_offset;  /* in the class */
     int32_t shape_id_offset;    /* in the fields object */
     int32_t values_offset;      /* in the fields object; the pointer, if heap */

@@ -174,7 +174,9 @@ rb_class_ivar_locate(VALUE klass, ID id, struct rb_class_ivar_location *location
 
     if (!rb_shape_get_iv_index(shape, id, &index)) return;
     location->set = true;
-    location->any_ractor = rb_value_any_ractor_p(rb_fields_value_load_acquire(&rb_fields_ptr(fields)[index]));
+    VALUE val = rb_fields_value_load_acquire(&rb_fields_ptr(fields)[index]);
+    location->any_ractor = rb_value_any_ractor_p(val);
+    location->fixnum = FIXNUM_P(val);
     location->value_offset = (int32_t)(index * sizeof(VALUE));
 }
 

@@ -19,6 +19,7 @@ struct ClassIvarLocation {
     set: bool,
     heap: bool,
     any_ractor: bool,
+    fixnum: bool,
     fields_obj_offset: i32,
     shape_id_offset: i32,
     values_offset: i32,
@@ -109,7 +110,16 @@ fn load_value(asm: &mut Assembler, location: &ClassIvarLocation, fields: Opnd) -
 /// Guards that any Ractor may have the value: a special constant, or an object with the shareable bit. For another, the
 /// next version of the block calls rb_ivar_get, which finds out the rest. On arm64 that bit would have to be loaded with
 /// an acquire (rb_value_any_ractor_p), which the assembler does not have: there only special constants pass.
-fn guard_any_ractor(jit: &mut JITState, asm: &mut Assembler, value: Opnd, max_chain_depth: u8) {
+/// Where the value is a Fixnum now, the first version guards that it is one, so that what follows need not. Returns what
+/// is known of the value.
+fn guard_any_ractor(jit: &mut JITState, asm: &mut Assembler, value: Opnd, fixnum: bool, max_chain_depth: u8) -> Type {
+    if fixnum && asm.ctx.get_chain_depth() == 0 {
+        asm_comment!(asm, "guard value is fixnum");
+        asm.test(value, Opnd::UImm(RUBY_FIXNUM_FLAG as u64));
+        jit_chain_guard(JCC_JZ, jit, asm, max_chain_depth, Counter::getivar_megamorphic);
+        return Type::Fixnum;
+    }
+
     asm_comment!(asm, "guard value is shareable");
     let shareable = asm.new_label("shareable");
     asm.test(value, Opnd::UImm(RUBY_IMMEDIATE_MASK as u64));
@@ -123,6 +133,7 @@ fn guard_any_ractor(jit: &mut JITState, asm: &mut Assembler, value: Opnd, max_ch
     }
     jit_chain_guard(JCC_JZ, jit, asm, max_chain_depth, Counter::getivar_megamorphic);
     asm.write_label(shareable);
+    Type::Unknown
 }
 
 /// Reads a variable of a class inline. None, with nothing emitted, where that cannot be.
@@ -146,20 +157,22 @@ pub(super) fn gen_get(
     }
 
     let fields = guard_fields_shape(jit, asm, &location, recv, recv_opnd, max_chain_depth, GET);
-    let value = if location.set {
-        let value = load_value(asm, &location, fields);
-        if any_ractor_asks {
-            guard_any_ractor(jit, asm, value, max_chain_depth);
-        }
-        value
+    let (value, value_type) = if !location.set {
+        (Qnil.into(), Type::Nil)
     } else {
-        Qnil.into()
+        let value = load_value(asm, &location, fields);
+        let value_type = if any_ractor_asks {
+            guard_any_ractor(jit, asm, value, location.fixnum, max_chain_depth)
+        } else {
+            Type::Unknown
+        };
+        (value, value_type)
     };
 
     if recv_opnd != SelfOpnd {
         asm.stack_pop(1);
     }
-    let out_opnd = asm.stack_push(if location.set { Type::Unknown } else { Type::Nil });
+    let out_opnd = asm.stack_push(value_type);
     asm.mov(out_opnd, value);
 
     jump_to_next_insn(jit, asm);

@@ -69,3 +69,25 @@ Twin = Class.new(Emptied) { @a = 2 }
 p Emptied.around(:nothing), Emptied.around(:strip), Twin.around(:strip), Twin.around(:nothing)
 Twin.strip
 p Twin.instance_variables, Ractor.new { refused { Twin.around(:nothing) } }.take
+
+# What one Ractor reads and computes with changes its kind, both ways.
+module Kinds
+  class << self
+    attr_accessor :n
+    def get = @n
+    def twice = @n + @n
+  end
+end
+[[1, 2.5, "a".freeze, nil, 3, ["unshareable"], 2**70, :symbol, 4], [2.5, 1, nil, 2]].each do |values|
+  asker = Ractor.new do
+    ask = -> { [refused { Kinds.get }, refused { Kinds.n }, (refused { Kinds.twice } rescue $!.class)] }
+    Ractor.yield(Array.new(20) { ask.() }.uniq) while Ractor.receive
+  end
+  values.each do |value|
+    Kinds.n = value
+    asker << true
+    p asker.take
+  end
+  asker << false
+  asker.take
+end
