@@ -21,10 +21,10 @@ static inline bool
 vm_block_plain_p(const rb_iseq_t *iseq, int argc)
 {
     const struct rb_iseq_constant_body *body = ISEQ_BODY(iseq);
-    const int lead_num = body->param.lead_num;
 
-    if (!rb_simple_iseq_p(iseq) || argc < lead_num) return false;
-    return argc != 1 || lead_num != 1 || body->param.flags.ambiguous_param0; /* not |a,| */
+    if (!rb_simple_iseq_p(iseq) || argc < body->param.lead_num) return false;
+    /* not |a,|; the block of `for` has a parameter, but not has_lead */
+    return argc != 1 || !body->param.flags.has_lead || body->param.flags.ambiguous_param0;
 }
 
 ALWAYS_INLINE(static bool vm_invokeblock_simple(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, const struct rb_callinfo *ci));

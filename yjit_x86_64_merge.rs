@@ -31,10 +31,8 @@ pub(super) fn with_next(
             Insn::Lea { opnd: Opnd::Mem(Mem { base: MemBase::Reg(reg_no), disp: 0, .. }), out },
             Some(Insn::Mov { dest, src } | Insn::Store { dest, src }),
         ) if out == src => match lower(asm, dest) {
-            dest @ Opnd::Mem(_) => {
-                let address = Opnd::Reg(Reg { num_bits: 64, reg_type: RegType::GP, reg_no: *reg_no });
-                let dest = iterator.map_opnd(dest);
-                asm.mov(dest, address);
+            dest @ Opnd::Mem(Mem { base: MemBase::Reg(_), .. }) => {
+                asm.mov(dest, Opnd::Reg(Reg { num_bits: 64, reg_type: RegType::GP, reg_no: *reg_no }));
             }
             _ => return false,
         },
@@ -63,6 +61,7 @@ fn lower(asm: &Assembler, opnd: &Opnd) -> Opnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::Type;
 
     /// The machine code of what `emit` emits.
     fn code(emit: impl FnOnce(&mut Assembler)) -> String {
@@ -90,8 +89,42 @@ mod tests {
 
     #[test]
     fn load_of_half_a_register() {
-        let half = code(|asm| { let value = asm.load(Opnd::mem(32, SP, 8)); asm.mov(Opnd::mem(32, SP, 16), value); });
-        assert_eq!(half, "8b4308894310"); // mov eax, [rbx + 8]; mov [rbx + 16], eax
+        let half = code(|asm| { let value = asm.load(Opnd::mem(32, SP, 8)); asm.mov(Opnd::Reg(RSI_REG.with_num_bits(32)), value); });
+        assert_eq!(half, "8b7308"); // mov esi, [rbx + 8]
+    }
+
+    #[test]
+    fn load_of_an_object_that_the_gc_may_move() {
+        let (mut asm, mut cb) = (Assembler::new(0), CodeBlock::new_dummy(1024));
+        let value = asm.load(VALUE(0x1000).into());
+        asm.mov(RSI, value);
+        let (_, gc_offsets) = asm.compile_with_num_regs(&mut cb, 1);
+        assert_eq!(format!("{:x}", cb), "48be0010000000000000"); // movabs rsi, 0x1000
+        assert_eq!(gc_offsets, [2]);
+    }
+
+    #[test]
+    fn load_of_what_is_there_already() {
+        let noop = code(|asm| {
+            let same = asm.load(RSI);
+            asm.mov(RSI, same);
+            let next = asm.load(LOCAL());
+            let sum = asm.add(next, RSI);
+            asm.mov(LOCAL(), sum);
+        });
+        assert_eq!(noop, "488b43084801f048894308"); // mov rax, [rbx + 8]; add rax, rsi; mov [rbx + 8], rax
+    }
+
+    #[test]
+    fn value_of_the_stack() {
+        let push = |asm: &mut Assembler| {
+            let top = asm.stack_push(Type::Unknown);
+            let value = asm.load(Opnd::mem(64, CFP, 24));
+            asm.mov(top, value);
+        };
+        assert_eq!(code(push), "498b7518"); // mov rsi, [r13 + 24]
+        let sixth = code(|asm| { for _ in 0..5 { let _ = asm.stack_push(Type::Unknown); } push(asm) });
+        assert_eq!(sixth, "498b451848894328"); // no register is left: mov rax, [r13 + 24]; mov [rbx + 40], rax
     }
 
     #[test]
@@ -100,12 +133,16 @@ mod tests {
         assert_eq!(plain, "49895d08"); // mov [r13 + 8], rbx
         let moved = code(|asm| { let address = asm.lea(Opnd::mem(64, SP, 8)); asm.mov(Opnd::mem(64, CFP, 8), address); });
         assert_eq!(moved, "488d430849894508"); // lea rax, [rbx + 8]; mov [r13 + 8], rax
+        let itself = code(|asm| { let address = asm.lea(Opnd::mem(64, SP, 0)); asm.mov(Opnd::mem(64, address, 8), address); });
+        assert_eq!(itself, "488d0348894008"); // lea rax, [rbx]; mov [rax + 8], rax
     }
 
     #[test]
     fn sum_of_fixnums() {
         let sum = code(|asm| { let untagged = asm.sub(RSI, Opnd::Imm(1)); let sum = asm.add(untagged, RDI); asm.mov(RSI, sum); });
         assert_eq!(sum, "488d46ff4801f84889c6"); // lea rax, [rsi - 1]; add rax, rdi; mov rsi, rax
+        let twice = code(|asm| { let untagged = asm.sub(RSI, Opnd::Imm(1)); let sum = asm.add(untagged, untagged); asm.mov(RSI, sum); });
+        assert_eq!(twice, "488d46ff4801c04889c6"); // lea rax, [rsi - 1]; add rax, rax; mov rsi, rax
         let flags = code(|asm| { let less = asm.sub(RSI, Opnd::Imm(1)); asm.mov(RDI, less); });
         assert_eq!(flags, "4889f04883e8014889c7"); // mov rax, rsi; sub rax, 1; mov rdi, rax
     }
