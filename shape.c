@@ -69,20 +69,20 @@ node_red_p(const redblack_node_t *node)
     return node && ((uintptr_t)node->value & NODE_RED);
 }
 
-/* The shape that set +id+, or NULL.  Not inline: the few ancestors of most shapes are looked through without it. */
-NOINLINE(static const rb_shape_t *redblack_lookup(const redblack_node_t *node, ID id));
-static const rb_shape_t *
+/* The shape that set +id+, or NULL. */
+static inline const rb_shape_t *
 redblack_lookup(const redblack_node_t *node, ID id)
 {
     const redblack_node_t *nodes = GET_SHAPE_TREE()->shape_cache;
 
     for (;;) {
-        if (node->key == id) return (const rb_shape_t *)((uintptr_t)node->value & ~NODE_RED);
-
-        /* two branches, foreseen where a conditional move would wait for the key */
+        /* branches, foreseen where a conditional move would wait for the key; one comparison, if in this order */
         if (id < node->key) {
             if (!node->l) return NULL;
             node = &nodes[(size_t)node->l - 1];
+        }
+        else if (id == node->key) {
+            return (const rb_shape_t *)((uintptr_t)node->value & ~NODE_RED);
         }
         else {
             if (!node->r) return NULL;
@@ -131,7 +131,7 @@ bool
 rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value, shape_id_t *shape_id_hint)
 {
     rb_shape_t *shape = rb_shape_at(shape_id);
-    const rb_shape_t *indexed = NULL; /* the first with an index on the way up */
+    const rb_shape_t *indexed = NULL; /* the last with an index on the way up */
     attr_index_t index_hint = *value;
 
     if (*shape_id_hint != INVALID_SHAPE_ID) {
@@ -153,7 +153,7 @@ rb_shape_get_iv_index_with_hint(shape_id_t shape_id, ID id, attr_index_t *value,
                 *shape_id_hint = rb_shape_id(shape);
                 return true;
             }
-            if (!indexed && shape->ancestor_index) indexed = shape;
+            if (shape->ancestor_index) indexed = shape;
             shape = rb_shape_at(shape->parent_id);
         }
     }

@@ -148,6 +148,7 @@ vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index
 }
 
 /* Misses: sets the variable, fills the cache.  Raises as rb_ivar_set does. */
+NOINLINE(static VALUE vm_setivar_class_miss(VALUE klass, ID id, VALUE val, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr));
 static VALUE
 vm_setivar_class_miss(VALUE klass, ID id, VALUE val, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr)
 {
