@@ -14,8 +14,11 @@ pub(super) fn gen_next(jit: &mut JITState, asm: &mut Assembler, bf: *const rb_bu
     if unsafe { CStr::from_ptr((*bf).name) }.to_bytes() != b"ary_each_next" || jit.escapes_ep() {
         return None;
     }
-    // Split the block if we need to invalidate this instruction when EP escapes
-    if !jit.at_compile_target() {
+    // A block of its own, to be invalidated when EP escapes; the same for the first turn, the next ones, and a loop entry.
+    if !jit.at_compile_target() || !asm.ctx.is_deferred() {
+        asm.spill_regs();
+        gen_save_sp(asm);
+        asm.clear_local_types();
         return jit.defer_compilation(asm);
     }
     if !jit.assume_no_ep_escape(asm) {
