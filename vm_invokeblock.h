@@ -94,10 +94,10 @@ rb_vm_invokeblock_from_jit(rb_execution_context_t *ec, rb_control_frame_t *reg_c
     if (!UNDEF_P(val)) return val;
     if (any_block && vm_loop_leaves_p(reg_cfp)) return Qundef;
 
-    rb_jit_func_t func = jit_compile(ec);
+    rb_jit_func_t func = ISEQ_BODY(ec->cfp->iseq)->jit_entry;
     if (func) return vm_invokeblock_returned(ec, func(ec, ec->cfp));
 
-    VM_EXEC(ec, val);
+    VM_EXEC(ec, val); /* counts the call, and compiles the block when it has been called often enough */
     return val;
 }
 

@@ -92,6 +92,34 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
     RUBY
   end
 
+  # The first turn and the next ones run the same code: the step is compiled where the loop is entered, which makes a block
+  # of it, and then for all.
+  def test_loop_is_compiled_once
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-log=quiet], <<~'RUBY')
+      100.times { [1, 2].each { |x| x } }
+      compiled = RubyVM::YJIT.log.map(&:last).grep(/\Aeach@/).tally
+      versions = compiled.values.min
+      assert_equal([versions, 2 * versions], compiled.values.uniq.sort, compiled.inspect)
+    RUBY
+  end
+
+  # Compiled code that yields to a block counts a call of it, not two.
+  def test_block_is_compiled_at_the_threshold
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=30], <<~'RUBY')
+      def warm = [1].each { |x| x }
+      def cold(array) = array.each { |x| x.to_s }
+      100.times { warm }
+      called = [*1..29]
+      iseqs = -> { RubyVM::YJIT.runtime_stats(:compiled_iseq_count) }
+      iseqs.()
+      before = iseqs.()
+      cold(called)
+      assert_equal(before, iseqs.())
+      cold([30])
+      assert_equal(before + 1, iseqs.())
+    RUBY
+  end
+
   # Code for one block outlives it, and another block comes to lie at its address: freed, or moved.
   def test_another_block_at_the_address
     assert_separately(%w[-W0 --disable-gems --yjit], <<~'RUBY', timeout: 60)
