@@ -64,11 +64,8 @@ fn guard_fields_shape(
     max_chain_depth: u8,
     give_up: GiveUp,
 ) -> Opnd {
-    let fields_opnd = Opnd::mem(64, recv, location.fields_obj_offset);
-    let fields;
-    if recv_opnd == SelfOpnd && asm.ctx.self_has_class_fields {
-        fields = asm.load(fields_opnd);
-    } else {
+    let guarded = recv_opnd == SelfOpnd && asm.ctx.self_has_class_fields;
+    if !guarded {
         guard_object_is_heap(asm, recv, recv_opnd, give_up.not_heap);
 
         asm_comment!(asm, "guard class or module");
@@ -76,9 +73,11 @@ fn guard_fields_shape(
         let builtin_type = asm.and(flags, Opnd::UImm((RUBY_T_MASK & !(RUBY_T_CLASS ^ RUBY_T_MODULE)) as u64));
         asm.cmp(builtin_type, Opnd::UImm((RUBY_T_CLASS & RUBY_T_MODULE) as u64));
         jit_chain_guard(JCC_JNE, jit, asm, max_chain_depth, give_up.megamorphic);
+    }
 
+    let fields = asm.load(Opnd::mem(64, recv, location.fields_obj_offset));
+    if !guarded {
         asm_comment!(asm, "guard fields object, which never goes: [H] in class_fields.h");
-        fields = asm.load(fields_opnd);
         asm.test(fields, fields);
         jit_chain_guard(JCC_JZ, jit, asm, max_chain_depth, give_up.megamorphic);
         asm.ctx.self_has_class_fields |= recv_opnd == SelfOpnd;

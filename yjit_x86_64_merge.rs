@@ -22,8 +22,8 @@ pub(super) fn with_next(
     }
     match (insn, iterator.peek()) {
         (Insn::Load { opnd, out }, Some(Insn::Mov { dest, src })) if out == src => match lower(asm, dest) {
-            // A load of 32 bits clears the others; a move to 64 is another thing.
-            dest @ Opnd::Reg(_) if dest.rm_num_bits() == out.rm_num_bits() => asm.load_into(dest, *opnd),
+            // Of one width: the assembler asserts it, of this one and of the two.
+            dest @ Opnd::Reg(_) => asm.load_into(dest, *opnd),
             _ => return false,
         },
         // The address is what a register holds.
