@@ -1,0 +1,23 @@
+# memory_probe.rb - what the process holds when it ends, after a full collection; loaded with -r.
+#
+# Writes lines `name number` to the file that MEMORY_RECORD names: resident memory in kB, of that the GC's pages, bytes of
+# compiled code. The environment variable goes, so that the processes that this one starts write nothing.
+
+if (record = ENV.delete("MEMORY_RECORD"))
+  owner = Process.pid
+  at_exit do
+    next unless Process.pid == owner
+
+    GC.start
+    figures = {
+      "RSS, kB" => File.read("/proc/self/status")[/^VmRSS:\s*(\d+)/, 1],
+      "GC's pages, kB" => GC.stat(:heap_allocated_pages) * GC::INTERNAL_CONSTANTS[:HEAP_PAGE_SIZE] / 1024
+    }
+    if RubyVM.const_defined?(:YJIT) && RubyVM::YJIT.enabled?
+      code = RubyVM::YJIT.runtime_stats
+      inline, outlined = code.values_at(:inline_code_size, :outlined_code_size)
+      figures.update("inline code, B" => inline, "outlined code, B" => outlined, "code, B" => inline + outlined)
+    end
+    File.write(record, figures.map { |name, number| "#{name} #{number}\n" }.join)
+  end
+end
