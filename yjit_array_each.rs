@@ -14,19 +14,9 @@ pub(super) fn gen_next(jit: &mut JITState, asm: &mut Assembler, bf: *const rb_bu
     if unsafe { CStr::from_ptr((*bf).name) }.to_bytes() != b"ary_each_next" || jit.escapes_ep() {
         return None;
     }
-    // A block of its own, to be invalidated when EP escapes; the same for the first turn, the next ones, and a loop entry.
-    if !jit.at_compile_target() || !asm.ctx.is_deferred() {
-        let clean = asm.ctx.get_sp_offset() == 0 && asm.ctx.get_reg_mapping() == RegMapping::default();
-        asm.spill_regs();
-        gen_save_sp(asm);
-        asm.clear_local_types();
-        if clean {
-            return jit.defer_compilation(asm);
-        }
-        // A block that only defers is skipped later, with all that it emits: the next one defers.
-        let here = BlockId { iseq: jit.get_iseq(), idx: jit.get_insn_idx() };
-        gen_direct_jump(jit, &asm.ctx.clone(), here, asm);
-        return Some(EndBlock);
+    // Split the block if we need to invalidate this instruction when EP escapes
+    if !jit.at_compile_target() {
+        return jit.defer_compilation(asm);
     }
     if !jit.assume_no_ep_escape(asm) {
         return None;
