@@ -22,8 +22,10 @@ pub(super) fn with_next(
     }
     match (insn, iterator.peek()) {
         (Insn::Load { opnd, out }, Some(Insn::Mov { dest, src })) if out == src => match lower(asm, dest) {
-            // Of one width: the assembler asserts it, of this one and of the two.
-            dest @ Opnd::Reg(_) => asm.load_into(dest, *opnd),
+            dest @ Opnd::Reg(_) => {
+                assert_eq!(dest.rm_num_bits(), out.rm_num_bits(), "a move has one width");
+                asm.load_into(dest, *opnd);
+            }
             _ => return false,
         },
         // The address is what a register holds.

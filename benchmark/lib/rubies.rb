@@ -5,14 +5,14 @@ require "digest"
 class Ruby
   OPTIONS = { "interpreter" => [], "YJIT" => %w[--yjit] }.freeze
 
-  attr_reader :name, :folder, :headers, :command
+  attr_reader :name, :folder, :headers, :libraries, :command
 
   def initialize(build, name, source)
     @name = name
     @folder = File.join(build, name)
     @headers = File.join(build, source, "include")
-    libraries = [File.join(build, source, "lib"), @folder, *Dir[File.join(@folder, ".ext", "{common,*-*}")].sort]
-    @command = [File.join(@folder, "ruby"), *libraries.map { |path| "-I#{path}" }, "--disable-gems"]
+    @libraries = [File.join(build, source, "lib"), @folder, *Dir[File.join(@folder, ".ext", "{common,*-*}")].sort]
+    @command = [File.join(@folder, "ruby"), *@libraries.map { |path| "-I#{path}" }, "--disable-gems"]
     whole = File.executable?(@command[0]) && Dir.exist?(File.join(@folder, ".ext", "common", "json"))
     whole or abort "#{File.basename($PROGRAM_NAME)}: #{@folder} holds no ruby with its extensions: `make ruby stock-ruby` builds both"
   end
