@@ -2,14 +2,14 @@
 #
 #   ruby --disable-all [--yjit] scaling.rb CASE      RACTORS=8 RUNS=10 by default; no CASE: lists them
 #
-# In each run the same work is done on main, in one go, and cut into equal parts, one for each Ractor.  Prints
-# milliseconds: case, serial mean ± deviation, Ractors mean ± deviation, serial/Ractors.  One case a process, since what
-# one makes megamorphic (Integer#times) would slow the next.
+# In each run the same work is done on main, in one go, and cut into equal parts, one for each Ractor; on main it takes
+# LEAST milliseconds at least, since the kernel needs some to spread threads over cores, and at the end one core is done
+# before the other.  Prints milliseconds: case, serial mean ± deviation, Ractors mean ± deviation, serial/Ractors.  One
+# case a process, since what one makes megamorphic (Integer#times) would slow the next.
 
 RACTORS = (ENV["RACTORS"] || 8).to_i
 RUNS = (ENV["RUNS"] || 10).to_i
-YJIT = defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?
-TURNS_FACTOR = YJIT ? 8 : 1 # so that the work takes a good part of a second either way
+LEAST = 800
 
 module Mod
   @a = 1
@@ -18,7 +18,6 @@ module Mod
 
   # Three instance variables of a module.
   module Compute
-    def self.turns = 8_000_000
     def self.call(count) = Mod.compute(count)
   end
 
@@ -28,8 +27,6 @@ module Mod
 
   # The same loop over local variables.
   module Locals
-    def self.turns = 8_000_000
-
     def self.call(count)
       a, b, c = 1, 2, 3
       count.times { a + b + c }
@@ -50,12 +47,10 @@ class Base
   end)
 
   module Reader
-    def self.turns = 2_000_000
     def self.call(count) = (count / 100).times { CHILDREN.each { |child| child.config } }
   end
 
   module AttrReader
-    def self.turns = 2_000_000
     def self.call(count) = (count / 100).times { CHILDREN.each { |child| child.settings } }
   end
 end
@@ -63,19 +58,16 @@ end
 module Constant
   LIMIT = [1, 2, 3].freeze
 
-  def self.turns = 8_000_000
   def self.call(count) = count.times { LIMIT }
 end
 
 class ClassVariable
   @@limit = 3
 
-  def self.turns = 4_000_000
   def self.call(count) = count.times { @@limit }
 end
 
 module Lambda
-  def self.turns = 50_000
   def self.call(count) = count.times { |i| lambda { i } }
 end
 
@@ -113,9 +105,16 @@ def start_ractors(work)
   ractors.each(&:take)
 end
 
-def measure(work)
+# How many turns take LEAST milliseconds; the parts are whole hundreds.
+def enough_turns(work)
   warm_up(work)
-  turns = work.turns * TURNS_FACTOR
+  turns = 100_000 * RACTORS
+  turns *= 2 while milliseconds { work.call(turns) } < LEAST
+  turns
+end
+
+def measure(work, turns)
+  warm_up(work)
   serial = milliseconds { work.call(turns) }
   ractors = start_ractors(work)
   GC.start
@@ -129,7 +128,8 @@ $VERBOSE = nil # Ractor's warning that it is experimental
 name = ARGV[0] or abort "cases: #{CASES.keys.join(', ')}"
 work = CASES.fetch(name) { abort "scaling.rb: no case #{name.inspect}; there are: #{CASES.keys.join(', ')}" }
 begin
-  serial, parallel = Array.new(RUNS) { measure(work) }.transpose
+  turns = enough_turns(work)
+  serial, parallel = Array.new(RUNS) { measure(work, turns) }.transpose
   puts format("| %-26s | %6.1f ± %-5.1f | %7.1f ± %-6.1f | %5.2f |", name, mean(serial), deviation(serial),
               mean(parallel), deviation(parallel), mean(serial) / mean(parallel))
 rescue Ractor::RemoteError => error
