@@ -4,8 +4,8 @@
 #
 # In each run the same work is done on main, in one go, and cut into equal parts, one for each Ractor; on main it takes
 # LEAST milliseconds at least, since the kernel needs some to spread threads over cores, and at the end one core is done
-# before the other.  Prints milliseconds: case, serial mean ± deviation, Ractors mean ± deviation, serial/Ractors.  One
-# case a process, since what one makes megamorphic (Integer#times) would slow the next.
+# before the other.  Prints nanoseconds a turn: case, serial mean ± deviation, Ractors mean ± deviation, serial/Ractors.
+# One case a process, since what one makes megamorphic (Integer#times) would slow the next.
 
 RACTORS = (ENV["RACTORS"] || 8).to_i
 RUNS = (ENV["RUNS"] || 10).to_i
@@ -129,8 +129,8 @@ name = ARGV[0] or abort "cases: #{CASES.keys.join(', ')}"
 work = CASES.fetch(name) { abort "scaling.rb: no case #{name.inspect}; there are: #{CASES.keys.join(', ')}" }
 begin
   turns = enough_turns(work)
-  serial, parallel = Array.new(RUNS) { measure(work, turns) }.transpose
-  puts format("| %-26s | %6.1f ± %-5.1f | %7.1f ± %-6.1f | %5.2f |", name, mean(serial), deviation(serial),
+  serial, parallel = Array.new(RUNS) { measure(work, turns).map { |ms| ms * 1e6 / turns } }.transpose
+  puts format("| %-26s | %6.2f ± %-5.2f | %7.2f ± %-6.2f | %5.2f |", name, mean(serial), deviation(serial),
               mean(parallel), deviation(parallel), mean(serial) / mean(parallel))
 rescue Ractor::RemoteError => error
   puts "| #{name} | #{error.cause.class}: #{error.cause.message} |"

@@ -1,7 +1,9 @@
 # memory_probe.rb - what the process holds when it ends, after a full collection; loaded with -r.
 #
 # Writes lines `name number` to the file that MEMORY_RECORD names: resident memory in kB, of that the GC's pages, bytes of
-# compiled code. The environment variable goes, so that the processes that this one starts write nothing.
+# compiled code and of the pages that hold it. YJIT forgets the outlined bytes of a page that is full to the last one, a
+# tenth of the pages or more, so that a sum of a few hundred of them says less than that of pages. The environment variable
+# goes, so that the processes that this one starts write nothing.
 
 if (record = ENV.delete("MEMORY_RECORD"))
   owner = Process.pid
@@ -16,7 +18,8 @@ if (record = ENV.delete("MEMORY_RECORD"))
     if RubyVM.const_defined?(:YJIT) && RubyVM::YJIT.enabled?
       code = RubyVM::YJIT.runtime_stats
       inline, outlined = code.values_at(:inline_code_size, :outlined_code_size)
-      figures.update("inline code, B" => inline, "outlined code, B" => outlined, "code, B" => inline + outlined)
+      figures.update("inline code, B" => inline, "outlined code, B" => outlined, "code, B" => inline + outlined,
+                     "code's pages, B" => code.fetch(:code_region_size))
     end
     File.write(record, figures.map { |name, number| "#{name} #{number}\n" }.join)
   end
