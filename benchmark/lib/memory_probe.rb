@@ -1,9 +1,10 @@
 # memory_probe.rb - what the process holds when it ends, after a full collection; loaded with -r.
 #
-# Writes lines `name number` to the file that MEMORY_RECORD names: resident memory in kB, of that the GC's pages, bytes of
-# compiled code and of the pages that hold it. YJIT forgets the outlined bytes of a page that is full to the last one, a
-# tenth of the pages or more, so that a sum of a few hundred of them says less than that of pages. The environment variable
-# goes, so that the processes that this one starts write nothing.
+# Writes lines `name number` to the file that MEMORY_RECORD names: resident memory in kB, what of it is no file's (the
+# kernel may take pages of the binary away meanwhile), what is the GC's; bytes of compiled code and of the pages that hold
+# it. YJIT forgets the outlined bytes of a page that is full to the last one, a tenth of the pages or more, so that a sum
+# of a few hundred of them says less than that of pages. The environment variable goes, so that the processes that this
+# one starts write nothing.
 
 if (record = ENV.delete("MEMORY_RECORD"))
   owner = Process.pid
@@ -11,8 +12,10 @@ if (record = ENV.delete("MEMORY_RECORD"))
     next unless Process.pid == owner
 
     GC.start
+    status = File.read("/proc/self/status")
     figures = {
-      "RSS, kB" => File.read("/proc/self/status")[/^VmRSS:\s*(\d+)/, 1],
+      "RSS, kB" => status[/^VmRSS:\s*(\d+)/, 1],
+      "anonymous, kB" => status[/^RssAnon:\s*(\d+)/, 1],
       "GC's pages, kB" => GC.stat(:heap_allocated_pages) * GC::INTERNAL_CONSTANTS[:HEAP_PAGE_SIZE] / 1024
     }
     if RubyVM.const_defined?(:YJIT) && RubyVM::YJIT.enabled?
