@@ -23,7 +23,7 @@
 //! ```
 
 use super::*;
-use crate::core::Branch;
+use crate::core::{caller_saved_temp_regs, Branch};
 
 /// A scratch register of the backend: it holds no temporary, and what follows its load, a jump that may be far or to the
 /// next page, a store, a push, an `and` with a small mask, leaves it alone. Calls, counters, immediates of more than 32
@@ -80,8 +80,11 @@ pub fn gen_stub_parcel(branch_address: usize, target_idx: u32, asm: &mut Assembl
     asm.load_into(PARCEL, (branch_address | target_idx as usize).into());
 }
 
-/// In the trampoline, temporaries saved: branch_ptr and target_idx for branch_stub_hit().
+/// At the head of the trampoline: save the registers of temporaries, then branch_ptr and target_idx for branch_stub_hit().
 pub fn gen_open_stub_parcel(asm: &mut Assembler) -> [Opnd; 2] {
+    for &reg in caller_saved_temp_regs() {
+        asm.cpush(Opnd::Reg(reg));
+    }
     let branch = asm.and(PARCEL, Opnd::Imm(!(SECOND_TARGET as i64)));
     let target_idx = asm.and(PARCEL, Opnd::Imm(SECOND_TARGET as i64));
     [branch, target_idx]
@@ -101,6 +104,8 @@ mod tests {
         asm.compile_with_num_regs(&mut cb, 2);
         let code = [
             "49bb8977665544332211", // movabs r11, 0x1122334455667789
+            "5657415041514152",     // push rsi; push rdi; push r8; push r9; push r10
+            "50",                   // push rax
             "4c89d84883e0fe",       // mov rax, r11; and rax, -2
             "4c89d94883e101",       // mov rcx, r11; and rcx, 1
             "5051",                 // push rax; push rcx
