@@ -9,10 +9,11 @@
 **********************************************************************/
 
 /*
- * Part of vm_insnhelper.c, included before vm_getivar and vm_setivar, whose case
- * for classes and modules this is.  The cache (shape id, index) is one word, says a thing
- * that is true for ever, and is read and filled by every Ractor.  A site that
- * meets several layouts in several Ractors is filled again and again.
+ * Part of vm_insnhelper.c, included before vm_getivar and vm_setivar_slowpath,
+ * whose case for classes and modules this is.  The cache (shape id, index) is one
+ * word, says a thing that is true for ever, and is read and filled by every
+ * Ractor.  A site that meets several layouts in several Ractors is filled again
+ * and again.
  */
 
 #include "class_fields.h"
@@ -123,11 +124,9 @@ vm_getivar_cached(VALUE obj, IVC ic)
 /*
  * Overwrites the variable at +index+ of +klass+, whose shape was +shape_id+, and
  * returns +val+; or Qundef, with nothing changed, where the cache does not hit:
- * another shape, a frozen class, or a Ractor that is not main.  Not in line: in
- * the instruction it would take registers from the writes to objects.
+ * another shape, a frozen class, or a Ractor that is not main.
  */
-NOINLINE(static VALUE vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index));
-static VALUE
+static inline VALUE
 vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index)
 {
     if (UNLIKELY(OBJ_FROZEN_RAW(klass) || !rb_ractor_main_p())) return Qundef;
@@ -147,16 +146,31 @@ vm_setivar_class(VALUE klass, VALUE val, shape_id_t shape_id, attr_index_t index
     return result;
 }
 
-/* Misses: sets the variable, fills the cache.  Raises as rb_ivar_set does. */
-NOINLINE(static VALUE vm_setivar_class_miss(VALUE klass, ID id, VALUE val, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr));
+/*
+ * Sets the variable, and returns +val+: overwrites it where the cache hits, or
+ * sets it and fills the cache.  Called from upstream's slow path for both, so
+ * that vm_setivar remains what it is in stock, code for objects.  Raises as
+ * rb_ivar_set does.
+ */
+NOINLINE(static VALUE vm_setivar_class_slowpath(VALUE klass, ID id, VALUE val, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr));
 static VALUE
-vm_setivar_class_miss(VALUE klass, ID id, VALUE val, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr)
+vm_setivar_class_slowpath(VALUE klass, ID id, VALUE val, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr)
 {
-    RB_DEBUG_COUNTER_INC(ivar_set_ic_miss_noobject);
+    shape_id_t shape_id;
+    attr_index_t index;
+
+    if (is_attr) {
+        vm_cc_atomic_shape_and_index(cc, &shape_id, &index);
+    }
+    else {
+        vm_ic_atomic_shape_and_index(ic, &shape_id, &index);
+    }
+    if (LIKELY(!UNDEF_P(vm_setivar_class(klass, val, shape_id, index)))) return val;
+
+    RB_DEBUG_COUNTER_INC(ivar_set_ic_miss);
     rb_ivar_set(klass, id, val);
 
-    shape_id_t shape_id = rb_class_fields_shape_id(klass);
-    attr_index_t index;
+    shape_id = rb_class_fields_shape_id(klass);
     if (shape_id != OBJ_TOO_COMPLEX_SHAPE_ID && rb_shape_get_iv_index(rb_shape_at(shape_id), id, &index)) {
         fill_ivar_cache(iseq, ic, cc, is_attr, index, shape_id);
     }

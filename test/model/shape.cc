@@ -17,7 +17,7 @@
  * in four; tables start with 4 slots, not 8; all ids have one hash.
  *
  * The cache of a site is one word, shape id and index, of vm_class_ivar.h
- * (vm_getivar_class, vm_getivar_class_miss, vm_setivar_class_miss) and shape.c
+ * (vm_getivar_class, vm_getivar_class_miss, vm_setivar_class_slowpath) and shape.c
  * (rb_shape_get_iv_index_with_hint); its stores are vm_ic_attr_index_set and
  * vm_cc_attr_index_set, its loads vm_ic_ and vm_cc_atomic_shape_and_index.
  */
@@ -473,7 +473,7 @@ struct hint : shape_scenario<hint, 2> {
     ractor(int number)
     {
         if (number == 0) {
-            int x_2 = get_next(x, 2);   /* vm_setivar_class_miss: rb_ivar_set */
+            int x_2 = get_next(x, 2);   /* vm_setivar_class_slowpath: rb_ivar_set */
             fill(x_2, iv_index(x_2, X));
             RL_ASSERT(get(_1_x) == 1);
         }
