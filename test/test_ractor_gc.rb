@@ -64,4 +64,21 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
       ractor.send(nil)
     RUBY
   end
+
+  # With several Ractors a step of the lazy sweep is longer, and left out where nothing is to be swept.
+  def test_lazy_sweep_keeps_what_lives_and_frees_the_rest
+    assert_ractor(<<~'RUBY', timeout: 120)
+      ractors = Array.new(3) do |number|
+        Ractor.new(number) do |n|
+          kept = Array.new(30) { |i| Array.new(20_000) { |j| "#{n} #{i} #{j}" * 3 }.values_at(0, 19_999) }
+          kept.each_with_index.all? { |(first, last), i| first == "#{n} #{i} 0" * 3 && last == "#{n} #{i} 19999" * 3 }
+        end
+      end
+      assert_equal([true] * 3, ractors.map(&:take))
+      GC.verify_internal_consistency
+      GC.start
+      assert_operator(GC.stat(:heap_live_slots), :<, 200_000)
+      assert_operator(GC.stat(:total_freed_objects), :>, 1_500_000)
+    RUBY
+  end
 end
