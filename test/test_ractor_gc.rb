@@ -65,7 +65,7 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
     RUBY
   end
 
-  # With several Ractors a step of the lazy sweep is longer, and left out where nothing is to be swept.
+  # With several Ractors a step of the lazy sweep is longer.
   def test_lazy_sweep_keeps_what_lives_and_frees_the_rest
     assert_ractor(<<~'RUBY', timeout: 120)
       ractors = Array.new(3) do |number|
