@@ -18,6 +18,18 @@
 
 #include "class_fields.h"
 
+/* What the cache of @x or of an attr_ method knows: fill_ivar_cache's counterpart. */
+static inline void
+load_ivar_cache(IVC ic, const struct rb_callcache *cc, int is_attr, shape_id_t *shape_id, attr_index_t *index)
+{
+    if (is_attr) {
+        vm_cc_atomic_shape_and_index(cc, shape_id, index);
+    }
+    else {
+        vm_ic_atomic_shape_and_index(ic, shape_id, index);
+    }
+}
+
 /* Misses: looks the variable up, fills the cache.  Qundef: not set. */
 NOINLINE(static VALUE vm_getivar_class_miss(VALUE fields, shape_id_t shape_id, ID id, const rb_iseq_t *iseq, IVC ic, const struct rb_callcache *cc, int is_attr, attr_index_t index, shape_id_t cached_id));
 static VALUE
@@ -60,12 +72,7 @@ vm_getivar_class(VALUE klass, ID id, const rb_iseq_t *iseq, IVC ic, const struct
     attr_index_t index;
     VALUE val;
 
-    if (is_attr) {
-        vm_cc_atomic_shape_and_index(cc, &cached_id, &index);
-    }
-    else {
-        vm_ic_atomic_shape_and_index(ic, &cached_id, &index);
-    }
+    load_ivar_cache(ic, cc, is_attr, &cached_id, &index);
 
     if (LIKELY(cached_id == shape_id)) {
         RB_DEBUG_COUNTER_INC(ivar_get_ic_hit);
@@ -158,13 +165,7 @@ vm_setivar_class_slowpath(VALUE klass, ID id, VALUE val, const rb_iseq_t *iseq, 
 {
     shape_id_t shape_id;
     attr_index_t index;
-
-    if (is_attr) {
-        vm_cc_atomic_shape_and_index(cc, &shape_id, &index);
-    }
-    else {
-        vm_ic_atomic_shape_and_index(ic, &shape_id, &index);
-    }
+    load_ivar_cache(ic, cc, is_attr, &shape_id, &index);
     if (LIKELY(!UNDEF_P(vm_setivar_class(klass, val, shape_id, index)))) return val;
 
     RB_DEBUG_COUNTER_INC(ivar_set_ic_miss);
