@@ -16,18 +16,32 @@
  * loop.  When there were enough, YJIT compiles from the loop's head on, and
  * from then on the branch calls that code.
  *
- * Representation.  One struct vm_loop per loop that has made a turn, in a list
- * that hangs on an instruction sequence and only grows.  The address of the head
- * names the loop.  A method such as Integer#times or Array#each, which is marked
- * `inline_block`, is one loop for all who call it; compiled code of it is for
- * one block.  So its loops hang on the block that it yields to, and are counted
- * and compiled for each block.  Called from the interpreter, such a method has
- * code that is for any block, and calls it through the VM at each turn.  That
- * counts too, under the head NULL; at the threshold the block is hot, the frame
- * leaves for the interpreter, and comes by the branch there.  From then on the
- * interpreter runs the calls of the method for this block itself.
+ * Representation.  One struct vm_loop per loop that has made a turn, named by
+ * the address of its head.  Those of an instruction sequence lie in a table of
+ * open addressing, with linear probing, which is made at the first turn and
+ * never grows: it has room for as many loops as there are words in the sequence
+ * that could be the offset of a backward branch.  So a turn takes the same time
+ * in a method of three thousand loops as in one of a single loop.
  *
- * Who may what.  A loop is added by any Ractor with compare-and-swap.  `turns`
+ * A method such as Integer#times or Array#each, which is marked `inline_block`,
+ * is one loop for all who call it; compiled code of it is for one block.  So its
+ * loops hang on the block that it yields to, in a list, and are counted and
+ * compiled for each block.  The list is short: there are a dozen such methods.
+ * Called from the interpreter, such a method has code that is for any block, and
+ * calls it through the VM at each turn.  That counts too, under the head NULL;
+ * at the threshold the block is hot, the frame leaves for the interpreter, and
+ * comes by the branch there.  From then on the interpreter runs the calls of the
+ * method for this block itself.
+ *
+ * Which turns are counted.  Most loops never get there, so a turn that is not
+ * due costs next to nothing: one in VM_LOOP_STRIDE of a thread's turns, at random
+ * distances, so that loops within one another all get their share, is looked up
+ * and stands for all of these.  With a low threshold, which somebody asked for,
+ * each is.  Where a loop of the instruction sequence has code, each turn is
+ * looked up, since it may enter that.
+ *
+ * Who may what.  A loop is added by any Ractor with compare-and-swap, as is the
+ * table.  `turns`
  * any Ractor writes, without order: one that is lost is counted again.  When
  * the loop is settled nobody counts any more.  The other fields are written
  * under the VM lock while all other Ractors wait at a barrier.  Those read them
@@ -36,7 +50,9 @@
  *
  * Settled means that `func` was decided on since YJIT last threw code of the
  * loop's instruction sequence away (`loop_epoch` counts that).  A settled loop
- * without func is one that YJIT refused.
+ * without func is one for which there was no room.  One that YJIT refused,
+ * because it does not compile the instruction at the head, stays refused as long
+ * as that is the instruction there (tracing may put another in its place).
  *
  * The change-over.  At the branch the frame is as the interpreter leaves it
  * between two instructions, so the code is that which YJIT makes for exception
@@ -52,16 +68,29 @@
 
 struct vm_loop {
     const VALUE *head;
-    struct vm_loop *next;
-    rb_jit_func_t func;         /* NULL: refused */
+    rb_jit_func_t func;         /* NULL: none, see above */
+    VALUE refused_insn;         /* what was at the head when YJIT refused it, or 0 */
     uint32_t settled_epoch;     /* loop_epoch + 1, or 0 */
     uint32_t turns;
 };
 
+struct vm_loop_table {
+    uint32_t shift;             /* 64 - log2 of the number of slots */
+    struct vm_loop slots[];     /* head NULL: free */
+};
+
+struct vm_block_loop {
+    struct vm_loop loop;        /* head NULL: the block, called by code that is for any */
+    struct vm_block_loop *next;
+};
+
+#define VM_LOOP_STRIDE 16               /* turns, on average */
+#define VM_LOOP_EXACT_BELOW 1000        /* with a lower threshold each turn is counted */
+
 /* yjit_loop_entry.rs.  Whether loops are counted; set once, when YJIT starts. */
 extern bool rb_yjit_loop_entry_p;
 extern uint64_t rb_yjit_loop_threshold;
-rb_jit_func_t rb_yjit_gen_loop_entry(const rb_iseq_t *iseq, rb_execution_context_t *ec, const rb_iseq_t *block_iseq);
+rb_jit_func_t rb_yjit_gen_loop_entry(const rb_iseq_t *iseq, rb_execution_context_t *ec, const rb_iseq_t *block_iseq, bool *refused);
 bool rb_yjit_returns_to_c_p(const rb_control_frame_t *cfp);
 
 /* The block for which the code of this frame is compiled, or NULL. */
@@ -75,50 +104,98 @@ vm_loop_inlined_block(const rb_control_frame_t *cfp)
     return rb_iseq_check(VM_BH_TO_ISEQ_BLOCK(block_handler)->code.iseq);
 }
 
-/* The loop with that head.  The acquire pairs with vm_loop_add. */
-static struct vm_loop *
-vm_loop_find(const struct rb_iseq_constant_body *body, const VALUE *head)
+/* How many loops +body+ has at most: each has a branch with a negative offset.
+ * Other words may look like one.  Another Ractor may change an instruction or a
+ * cache meanwhile; neither looks so. */
+static size_t
+vm_loop_max(const struct rb_iseq_constant_body *body)
 {
-    struct vm_loop *loop = __atomic_load_n(&body->loops, __ATOMIC_ACQUIRE);
+    const intptr_t size = body->iseq_size;
+    size_t max = 0;
 
-    while (loop && loop->head != head) loop = loop->next;
-    return loop;
+    for (intptr_t i = 0; i < size; i++) {
+        intptr_t word = (intptr_t)__atomic_load_n(&body->iseq_encoded[i], __ATOMIC_RELAXED);
+        max += word < 0 && word >= -size;
+    }
+    return max;
 }
 
-/* A new loop, unless another Ractor came first.  The release pairs with vm_loop_find. */
-static struct vm_loop *
-vm_loop_add(struct rb_iseq_constant_body *body, const VALUE *head)
+/* A table, at most two thirds full, unless another Ractor came first.  The
+ * release pairs with vm_loop_of. */
+static struct vm_loop_table *
+vm_loop_table_add(struct rb_iseq_constant_body *body)
 {
-    struct vm_loop *loop = calloc(1, sizeof(*loop)); /* no GC between two instructions */
-    if (!loop) return NULL;
-    loop->head = head;
+    size_t max = vm_loop_max(body);
+    uint32_t bits = 1;
+    while (((size_t)1 << bits) * 2 < max * 3) bits++;
 
-    for (;;) {
-        struct vm_loop *first = __atomic_load_n(&body->loops, __ATOMIC_ACQUIRE);
-        struct vm_loop *found = vm_loop_find(body, head);
-        if (found) {
-            free(loop);
-            return found;
-        }
-        loop->next = first;
-        if (__atomic_compare_exchange_n(&body->loops, &first, loop, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-            return loop;
-        }
+    struct vm_loop_table *table = calloc(1, sizeof(*table) + (sizeof(table->slots[0]) << bits)), *first = NULL;
+    if (!table) return NULL; /* no GC between two instructions */
+    table->shift = 64 - bits;
+    if (__atomic_compare_exchange_n(&body->loops, &first, table, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return table;
+    free(table);
+    return first;
+}
+
+/* The loop of +body+ with that head, made if there is none.  NULL: no memory.
+ * The acquire pairs with vm_loop_table_add.  The head is claimed without order:
+ * all else in the slot is zero since before the table was seen. */
+static inline struct vm_loop *
+vm_loop_of(struct rb_iseq_constant_body *body, const VALUE *head)
+{
+    struct vm_loop_table *table = __atomic_load_n(&body->loops, __ATOMIC_ACQUIRE);
+    if (UNLIKELY(!table) && !(table = vm_loop_table_add(body))) return NULL;
+
+    const uint64_t mask = UINT64_MAX >> table->shift;
+    /* Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4 */
+    for (uint64_t i = (uint64_t)(head - body->iseq_encoded) * UINT64_C(0x9e3779b97f4a7c15) >> table->shift;; i = (i + 1) & mask) {
+        struct vm_loop *loop = &table->slots[i];
+        const VALUE *found = __atomic_load_n(&loop->head, __ATOMIC_RELAXED);
+        if (LIKELY(found == head)) return loop;
+        if (found) continue;
+        if (__atomic_compare_exchange_n(&loop->head, &found, head, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return loop;
+        if (found == head) return loop;
     }
 }
 
-/* The loop with that head, made if there is none.  NULL: no memory. */
-static struct vm_loop *
-vm_loop_of(struct rb_iseq_constant_body *body, const VALUE *head)
+/* The loop with that head that hangs on +body+, a block's.  The acquire pairs with vm_block_loop_of. */
+static struct vm_block_loop *
+vm_block_loop_find(const struct rb_iseq_constant_body *body, const VALUE *head)
 {
-    struct vm_loop *loop = vm_loop_find(body, head);
-    return loop ? loop : vm_loop_add(body, head);
+    struct vm_block_loop *found = __atomic_load_n(&body->block_loops, __ATOMIC_ACQUIRE);
+
+    while (found && found->loop.head != head) found = found->next;
+    return found;
+}
+
+/* The same, made if there is none, unless another Ractor comes first.  NULL: no
+ * memory.  The release pairs with vm_block_loop_find. */
+static struct vm_loop *
+vm_block_loop_of(struct rb_iseq_constant_body *body, const VALUE *head)
+{
+    struct vm_block_loop *found = vm_block_loop_find(body, head), *added;
+    if (found) return &found->loop;
+    if (!(added = calloc(1, sizeof(*added)))) return NULL;
+    added->loop.head = head;
+
+    for (;;) {
+        struct vm_block_loop *first = __atomic_load_n(&body->block_loops, __ATOMIC_ACQUIRE);
+        if ((found = vm_block_loop_find(body, head))) {
+            free(added);
+            return &found->loop;
+        }
+        added->next = first;
+        if (__atomic_compare_exchange_n(&body->block_loops, &first, added, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+            return &added->loop;
+        }
+    }
 }
 
 static inline bool
 vm_loop_settled_p(const struct vm_loop *loop, const rb_iseq_t *iseq)
 {
-    return loop->settled_epoch == ISEQ_BODY(iseq)->loop_epoch + 1;
+    return loop->settled_epoch == ISEQ_BODY(iseq)->loop_epoch + 1 ||
+        (loop->refused_insn && loop->refused_insn == __atomic_load_n(loop->head, __ATOMIC_RELAXED));
 }
 
 /*
@@ -146,8 +223,8 @@ vm_loop_version_decided(const rb_iseq_t *iseq)
 static bool
 vm_loop_hot_p(const rb_iseq_t *block_iseq)
 {
-    const struct vm_loop *loop = vm_loop_find(ISEQ_BODY(block_iseq), NULL);
-    return loop && __atomic_load_n(&loop->turns, __ATOMIC_RELAXED) == VM_LOOP_HOT;
+    const struct vm_block_loop *calls = vm_block_loop_find(ISEQ_BODY(block_iseq), NULL);
+    return calls && __atomic_load_n(&calls->loop.turns, __ATOMIC_RELAXED) == VM_LOOP_HOT;
 }
 
 /* Whether the loop is to be compiled after that many turns in the interpreter. */
@@ -167,7 +244,10 @@ vm_loop_compile(struct vm_loop *loop, rb_execution_context_t *ec, const rb_iseq_
     rb_vm_barrier();
     if (!vm_loop_settled_p(loop, iseq)) {
         uint32_t epoch = ISEQ_BODY(iseq)->loop_epoch; /* should compiling throw code away, try again */
-        loop->func = rb_yjit_gen_loop_entry(iseq, ec, block_iseq);
+        bool refused = false;
+        loop->func = rb_yjit_gen_loop_entry(iseq, ec, block_iseq, &refused);
+        loop->refused_insn = refused ? *loop->head : 0;
+        if (loop->func) __atomic_store_n(&ISEQ_BODY(iseq)->loop_entries, true, __ATOMIC_RELAXED);
         if (block_iseq && !vm_loop_hot_p(block_iseq)) vm_loop_version_decided(iseq);
         loop->turns = 0;
         loop->settled_epoch = epoch + 1;
@@ -175,21 +255,45 @@ vm_loop_compile(struct vm_loop *loop, rb_execution_context_t *ec, const rb_iseq_
     RB_VM_LOCK_LEAVE();
 }
 
+/* Whether the turn that the frame on top has made is to be looked up.  The
+ * running thread's own words; of the other, see loop_entries below. */
+static inline bool
+vm_loop_due_p(rb_execution_context_t *ec, const rb_iseq_t *iseq)
+{
+    return ec->loop_countdown-- <= 0 || __atomic_load_n(&ISEQ_BODY(iseq)->loop_entries, __ATOMIC_RELAXED);
+}
+
+/* How many turns the one that is looked up stands for.  Draws the distance to
+ * the next one: 9 to 24 turns, by the linear congruential generator of Numerical
+ * Recipes. */
+static uint32_t
+vm_loop_weight(rb_execution_context_t *ec, const rb_iseq_t *iseq)
+{
+    if (ec->loop_countdown >= 0) return 1; /* looked up because of an entry */
+    if (rb_yjit_loop_threshold < VM_LOOP_EXACT_BELOW) {
+        ec->loop_countdown = 0;
+        return 1;
+    }
+    ec->loop_random = ec->loop_random * 1664525 + 1013904223;
+    ec->loop_countdown = VM_LOOP_STRIDE / 2 + (ec->loop_random >> 28);
+    return __atomic_load_n(&ISEQ_BODY(iseq)->loop_entries, __ATOMIC_RELAXED) ? 1 : VM_LOOP_STRIDE;
+}
+
 /* The code to enter at the head that the frame on top has just come back to, or NULL. */
 static rb_jit_func_t
 vm_loop_func(rb_execution_context_t *ec, const rb_control_frame_t *cfp)
 {
+    const uint32_t weight = vm_loop_weight(ec, cfp->iseq);
     const rb_iseq_t *block_iseq = vm_loop_inlined_block(cfp);
-    struct rb_iseq_constant_body *body = ISEQ_BODY(block_iseq ? block_iseq : cfp->iseq);
 
     /* The frame may have escaped before YJIT was enabled; its code could think otherwise. */
     if (UNLIKELY(VM_ENV_ESCAPED_P(cfp->ep))) vm_env_escaped(cfp->iseq);
 
-    struct vm_loop *loop = vm_loop_of(body, cfp->pc);
+    struct vm_loop *loop = block_iseq ? vm_block_loop_of(ISEQ_BODY(block_iseq), cfp->pc) : vm_loop_of(ISEQ_BODY(cfp->iseq), cfp->pc);
     if (!loop) return NULL;
 
     if (!vm_loop_settled_p(loop, cfp->iseq)) {
-        uint32_t turns = __atomic_load_n(&loop->turns, __ATOMIC_RELAXED) + 1;
+        uint32_t turns = __atomic_load_n(&loop->turns, __ATOMIC_RELAXED) + weight;
         __atomic_store_n(&loop->turns, turns, __ATOMIC_RELAXED);
         if (!vm_loop_compile_p(turns, cfp->iseq, block_iseq)) return NULL;
         vm_loop_compile(loop, ec, block_iseq);
@@ -209,7 +313,7 @@ vm_loop_leaves_p(const rb_control_frame_t *cfp)
     const rb_iseq_t *block_iseq = vm_loop_inlined_block(cfp);
     if (!block_iseq || !rb_yjit_loop_entry_p) return false;
 
-    struct vm_loop *loop = vm_loop_of(ISEQ_BODY(block_iseq), NULL);
+    struct vm_loop *loop = vm_block_loop_of(ISEQ_BODY(block_iseq), NULL);
     if (!loop) return false;
 
     uint32_t turns = __atomic_load_n(&loop->turns, __ATOMIC_RELAXED);
@@ -250,7 +354,7 @@ vm_loop_turn(rb_execution_context_t *ec, rb_control_frame_t *cfp)
  * the stack, which the instruction's trailer would pop.
  */
 #define VM_LOOP_TURN(dst, pops) do { \
-    if (UNLIKELY(rb_yjit_loop_entry_p) && (dst) < 0) { /* without YJIT one test */ \
+    if (UNLIKELY(rb_yjit_loop_entry_p) && (dst) < 0 && vm_loop_due_p(ec, GET_ISEQ())) { /* without YJIT one test */ \
         VALUE loop_result; \
         POPN(pops); \
         loop_result = vm_loop_turn(ec, GET_CFP()); \
@@ -265,18 +369,20 @@ void
 rb_vm_loops_forget(const rb_iseq_t *iseq)
 {
     ISEQ_BODY(iseq)->loop_epoch++;
+    __atomic_store_n(&ISEQ_BODY(iseq)->loop_entries, false, __ATOMIC_RELAXED);
 }
 
 /* +body+ is being freed. */
 void
 rb_vm_loops_free(const struct rb_iseq_constant_body *body)
 {
-    struct vm_loop *loop, *next;
+    struct vm_block_loop *found, *next;
 
-    for (loop = body->loops; loop; loop = next) {
-        next = loop->next;
-        free(loop);
+    for (found = body->block_loops; found; found = next) {
+        next = found->next;
+        free(found);
     }
+    free(body->loops);
 }
 
 #else

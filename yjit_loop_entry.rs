@@ -35,10 +35,19 @@ pub extern "C" fn rb_yjit_returns_to_c_p(cfp: CfpPtr) -> bool {
         || jit_return == CodegenGlobals::get_leave_exception_code().raw_ptr(cb)
 }
 
-/// Compiles the frame on top from its pc on, and returns the code's address, or null. `block_iseq` is the block that
-/// the frame was given, if its code is to be for that alone, or null. VM lock, all other Ractors at a barrier.
+/// Why there is no code.
+enum NoEntry {
+    /// The instruction at the head is not one that YJIT compiles.
+    Refused,
+    /// There is no room, or no more versions are made for one block, or the stack is nearly used up.
+    NotNow,
+}
+
+/// Compiles the frame on top from its pc on, and returns the code's address, or null; then `refused` says whether that
+/// is for good. `block_iseq` is the block that the frame was given, if its code is to be for that alone, or null. VM
+/// lock, all other Ractors at a barrier.
 #[no_mangle]
-pub extern "C" fn rb_yjit_gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: IseqPtr) -> *const u8 {
+pub extern "C" fn rb_yjit_gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: IseqPtr, refused: &mut bool) -> *const u8 {
     if !compilable_p(iseq, ec) {
         return ptr::null();
     }
@@ -48,14 +57,22 @@ pub extern "C" fn rb_yjit_gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: I
             rb_yjit_loop_threshold *= LARGE_CALL_THRESHOLD / SMALL_CALL_THRESHOLD;
         }
     }
-    with_compile_time(|| gen_loop_entry(iseq, ec, block_iseq)).unwrap_or(ptr::null())
+    match with_compile_time(|| gen_loop_entry(iseq, ec, block_iseq)) {
+        Ok(code_ptr) => code_ptr,
+        Err(reason) => {
+            *refused = matches!(reason, NoEntry::Refused);
+            ptr::null()
+        }
+    }
 }
 
-fn gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: IseqPtr) -> Option<*const u8> {
+fn gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: IseqPtr) -> Result<*const u8, NoEntry> {
     let cfp = unsafe { get_ec_cfp(ec) };
-    let blockid = BlockId { iseq, idx: iseq_pc_to_insn_idx(iseq, unsafe { get_cfp_pc(cfp) })? };
+    let idx = iseq_pc_to_insn_idx(iseq, unsafe { get_cfp_pc(cfp) }).ok_or(NoEntry::Refused)?;
+    let stack_size = unsafe { get_cfp_sp(cfp).offset_from(get_cfp_bp(cfp)) };
+    let blockid = BlockId { iseq, idx };
     let mut ctx = Context::default();
-    ctx.stack_size = unsafe { u8::try_from(get_cfp_sp(cfp).offset_from(get_cfp_bp(cfp))).ok()? };
+    ctx.stack_size = u8::try_from(stack_size).map_err(|_| NoEntry::Refused)?;
     if !block_iseq.is_null() {
         ctx.set_inline_block(block_iseq);
     }
@@ -63,36 +80,38 @@ fn gen_loop_entry(iseq: IseqPtr, ec: EcPtr, block_iseq: IseqPtr) -> Option<*cons
     let cb = CodegenGlobals::get_inline_cb();
     let ocb = CodegenGlobals::get_outlined_cb();
     let entry = gen_entry(blockid, &ctx, ec, cb, ocb);
-    if entry.is_none() && get_option!(code_gc) {
-        cb.code_gc(ocb);
+    if matches!(entry, Err(NoEntry::NotNow)) && get_option!(code_gc) && (cb.has_dropped_bytes() || ocb.unwrap().has_dropped_bytes()) {
+        cb.code_gc(ocb); // there will be room at the next attempt
     }
     cb.mark_all_executable();
     ocb.unwrap().mark_all_executable();
     entry
 }
 
-/// The prologue, and the loop after it. None if there is no room, YJIT does not compile what the head is, or
-/// makes no more versions for one block.
+/// The prologue, and the loop after it.
 fn gen_entry(
     blockid: BlockId,
     ctx: &Context,
     ec: EcPtr,
     cb: &mut CodeBlock,
     ocb: &mut OutlinedCb,
-) -> Option<*const u8> {
-    let code_ptr = gen_prologue(blockid, cb, ocb)?;
+) -> Result<*const u8, NoEntry> {
+    let code_ptr = gen_prologue(blockid, cb, ocb).ok_or(NoEntry::NotNow)?;
     let block = match find_block_version(blockid, ctx) {
         Some(block) => {
             let mut asm = Assembler::new_without_iseq();
             asm.jmp(unsafe { block.as_ref() }.start_addr.into());
-            asm.compile(cb, Some(ocb))?;
+            asm.compile(cb, Some(ocb)).ok_or(NoEntry::NotNow)?;
             block
         }
-        None => gen_block_series(blockid, ctx, ec, cb, ocb)?,
+        None => gen_block_series(blockid, ctx, ec, cb, ocb).ok_or(NoEntry::NotNow)?,
     };
     let block = unsafe { block.as_ref() };
-    if block.iseq_range.is_empty() || Context::decode(block.ctx).inline() != ctx.inline() {
-        return None;
+    if block.iseq_range.is_empty() {
+        return Err(NoEntry::Refused);
+    }
+    if Context::decode(block.ctx).inline() != ctx.inline() {
+        return Err(NoEntry::NotNow);
     }
 
     let payload = get_or_create_iseq_payload(blockid.iseq);
@@ -102,7 +121,7 @@ fn gen_entry(
     incr_counter!(compiled_loop_entry);
     let idx = blockid.idx; // the struct is packed
     Log::add(format!("{} (index: {}, loop entry)", iseq_get_location(blockid.iseq, idx), idx));
-    Some(code_ptr.raw_ptr(cb))
+    Ok(code_ptr.raw_ptr(cb))
 }
 
 /// From C's calling convention to that of compiled code, as gen_entry_prologue() does for an exception handler.

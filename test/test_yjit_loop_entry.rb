@@ -111,6 +111,44 @@ class TestLockfreeYJITLoopEntry < Test::Unit::TestCase
     assert_operator entered, :<, 1000
   end
 
+  # Processor time of a method of +loops+ loops, 20 turns each, 400,000 turns in all: the least of three.
+  def time_of_loops(loops)
+    run_ruby("--yjit", "--yjit-call-threshold=1000000", "--yjit-loop-threshold=1000000", "-e", <<~RUBY).to_f
+      eval("def m\n" + "i = 0; i += 1 while i < 20\n" * #{loops} + "end")
+      puts Array.new(3) {
+        before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+        #{20_000 / loops}.times { m }
+        Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before
+      }.min
+    RUBY
+  end
+
+  # A turn takes the same time in a method of many loops. (A list of 2,000 took 70 times as long as one of 20.)
+  def test_many_loops
+    assert_operator time_of_loops(2_000), :<, 10 * time_of_loops(20)
+  end
+
+  # A loop at whose head is what YJIT does not compile is refused once, and no code is thrown away for it.
+  def test_refused
+    out = run_ruby("--yjit", "--yjit-code-gc", "--yjit-call-threshold=100000", "-e", <<~'RUBY')
+      def refused(n)
+        i = 0
+        begin
+          /a#{n}/o
+          i += 1
+          RubyVM::YJIT.code_gc if i % 2000 == 0 # the next epoch
+        end while i < n
+      end
+      stats = -> { RubyVM::YJIT.runtime_stats.values_at(:code_gc_count, :compiled_block_count) }
+      before = stats.()
+      refused(20_000)
+      p stats.().zip(before).map { |a, b| a - b }
+    RUBY
+    collections, blocks = eval(out)
+    assert_equal 10, collections # those that were asked for
+    assert_equal 1, blocks
+  end
+
   def test_bad_threshold
     _, err, status = Open3.capture3(EnvUtil.rubybin, "--disable-gems", "--yjit", "--yjit-loop-threshold=x", "-e", "")
     assert_not_predicate status, :success?
