@@ -1,7 +1,8 @@
 # generate.rb - random programs over classes, modules and objects and what these keep in variables and constants.
 #
 # A program is an array of statements, each of one line, made from (seed, number) alone.  `k` holds what was made so
-# far; C stands for one of it, V for a value, @i and @@i for an instance and a class variable, I for a constant.
+# far; C stands for one of it, V for a value, @i and @@i for an instance and a class variable, I for a constant, WAY and
+# SITE for a change of a core method and for what calls it (prelude.rb).
 
 class Program
   STATEMENTS = {
@@ -62,6 +63,8 @@ class Program
     "C.class_eval('I = V')" => 2, "C.autoload(:I, './there_is_no_such_file')" => 1, "C.autoload?(:I)" => 1,
     "C.private_constant(:I)" => 1, "C.class_eval('def self.literal = I')" => 1,
     "C.const_source_location(:I)&.size" => 1,
+    # methods that interpreter and compiled code take for granted
+    "core(:WAY, :SITE, V)" => 2,
     # the rest
     "C.freeze" => 3, "C.frozen?" => 1, "Marshal.load(Marshal.dump(C)).equal?(C)" => 2, "C.itself.equal?(C)" => 1,
     "Marshal.load(Marshal.dump(C.new)).instance_variables" => 1,
@@ -77,6 +80,9 @@ class Program
   }.freeze
 
   VALUES = %w[1 2 -7 nil false :sym 2.5 "text" [1] {a:1} C C 10**30 [C] "frozen".freeze].freeze
+  WAYS = %w[redefine remove undef alias prepend refine refine_late].freeze
+  SITES = %w[to_s to_s to_s symbol nil kernel module less more at_most at_least while plus equal not nil? text append each
+             map select times loop at key max size call new respond send get reader own].freeze
   IVARS = %w[@a @b @c @d @e @attribute].freeze
 
   def self.statements(seed, number)
@@ -112,6 +118,6 @@ class Program
     @made += 1 if text.start_with?("k <<")
     text.gsub(/\bV\b/) { pick(VALUES) }.gsub(/\bC\b/) { "k[#{rand(@made)}]" }
         .gsub(/@@i\b/) { pick(%w[@@a @@b @@c]) }.gsub(/@i\b/) { pick(IVARS) }.gsub(/\bI\b/) { pick(%w[A B]) }
-        .gsub("NAMED", "Program#{@number}_#{rand(4)}").gsub("RARELY", rand(20).zero?.to_s)
+        .gsub("WAY") { pick(WAYS) }.gsub("SITE") { pick(SITES) }.gsub("NAMED", "Program#{@number}_#{rand(4)}").gsub("RARELY", rand(20).zero?.to_s)
   end
 end
