@@ -9,8 +9,8 @@
 /*
  * A value may be filled, and become shareable, when it is the value of a
  * variable already.  By the steps of class_fields.h (rb_value_any_ractor_p,
- * rb_obj_mark_shareable), ractor.c (rb_class_ivar_get_check_any_ractor) and
- * upstream's rb_ractor_make_shareable, rb_ractor_shareable_p, rb_obj_traverse,
+ * rb_obj_mark_shareable), object_flags.h (rb_flags_set_any_ractor), ractor.c
+ * (rb_class_ivar_get_check_any_ractor) and upstream's rb_ractor_make_shareable, rb_ractor_shareable_p, rb_obj_traverse,
  * as patched by ractor_release_shareable_bit.patch.
  *
  * One mutant is what the C code does today, as upstream does, on the slow path
@@ -27,11 +27,12 @@
     M(make_shareable, ASKED_AGAIN_PLAINLY, "the bit is loaded plainly when it is asked for again: as stock") \
     M(deeply_frozen, FROZEN_PLAINLY, "freezing is no release, asking for it no acquire: as it is today") \
     M(deeply_frozen, NOT_WALKED, "a frozen object is shareable, whatever it holds") \
-    M(other_bits, BIT_NOT_ATOMIC, "the bit is set by load and store: as stock")
+    M(other_bits, BIT_NOT_ATOMIC, "the bit is set by load and store: as stock") \
+    M(other_bits, FLAG_NOT_ATOMIC, "another bit is set by load and store: as stock")
 
 #include "model.h"
 
-enum { FL_SHAREABLE = 1, FL_FREEZE = 2, OTHER_BIT = 4 };
+enum { FL_SHAREABLE = 1, FL_FREEZE = 2, FL_SEEN_OBJ_ID = 4, CODERANGE_7BIT = 8 };
 
 /* An Array of one Array of one number. */
 struct array {
@@ -160,23 +161,35 @@ struct deeply_frozen : shareable_scenario<deeply_frozen, 3> {
     }
 };
 
-/* Two Ractors set bits of one object's flags: one marks it, one another bit
- * that is set by an atomic or as well. */
-struct other_bits : shareable_scenario<other_bits, 2> {
+/* Three Ractors set bits of one object's flags: one marks it, two set others. */
+struct other_bits : shareable_scenario<other_bits, 3> {
     void setup() { start(false); }
+
+    /* rb_flags_set_any_ractor, object_flags.h */
+    void
+    set_any_ractor(int bit)
+    {
+        int flags = outer.flags.load(plain, $);
+        if (flags & bit) return;
+        if (mutant == FLAG_NOT_ATOMIC) {
+            outer.flags.store(flags | bit, plain, $);
+        }
+        else {
+            outer.flags.fetch_or(bit, plain, $);
+        }
+    }
 
     void
     ractor(int number)
     {
-        if (number == 0) {
-            mark(outer);
-        }
-        else {
-            set_bit(outer, OTHER_BIT, NONE);
+        switch (number) {
+          case 0: mark(outer); break;
+          case 1: set_any_ractor(FL_SEEN_OBJ_ID); break;
+          case 2: set_any_ractor(CODERANGE_7BIT); break;
         }
     }
 
-    void after() { RL_ASSERT(outer.flags.load(plain, $) == (FL_SHAREABLE | OTHER_BIT)); }
+    void after() { RL_ASSERT(outer.flags.load(plain, $) == (FL_SHAREABLE | FL_SEEN_OBJ_ID | CODERANGE_7BIT)); }
 };
 
 ENTRIES
