@@ -1,0 +1,58 @@
+#ifndef LOCKFREE_FIBER_INTERRUPT_H
+#define LOCKFREE_FIBER_INTERRUPT_H
+/**********************************************************************
+
+  fiber_interrupt.h - interrupts that meet a change of Fibers
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of cont.c and thread_pthread.c.
+ *
+ * Problem.  What another Ractor wants of a thread, that it stops at a barrier or
+ * ends, are bits of the Fiber in which it finds the thread.  If the thread
+ * changes to another Fiber at that moment they are left behind, and who set them
+ * waits for as long as the thread computes there.
+ *
+ * Solution.  Who sets a bit looks again whether that is still the Fiber; the
+ * thread, when it has changed, takes along what has come.  Each writes one word
+ * and then reads the other's:
+ *
+ *   rb_thread_interrupt_by_barrier        fiber_take_interrupts_along
+ *   interrupt_flag of th->ec |= bit       th->ec = the new one
+ *   (a seq_cst read-modify-write)         seq_cst fence
+ *   read th->ec                           read interrupt_flag of the old one
+ *
+ * so that at least one of them sees what the other one did.  A bit that comes
+ * twice costs one look.  The fence is for several Ractors only: with one there
+ * is nobody who sets these.
+ */
+
+/* Sets the bit of the barrier in +th+ of another Ractor, with the scheduler's lock held, under which +th+ stays alive. */
+static inline void
+rb_thread_interrupt_by_barrier(rb_thread_t *th)
+{
+    rb_execution_context_t *ec, *now = __atomic_load_n(&th->ec, __ATOMIC_RELAXED);
+
+    do {
+        ec = now;
+        RUBY_VM_SET_VM_BARRIER_INTERRUPT(ec);
+        now = __atomic_load_n(&th->ec, __ATOMIC_SEQ_CST); /* after the bit; pairs with fiber_take_interrupts_along */
+    } while (now != ec);
+}
+
+/* The thread has changed from +from+ to +to+.  Itself. */
+static inline void
+fiber_take_interrupts_along(rb_execution_context_t *from, rb_execution_context_t *to)
+{
+    if (from == to || !rb_multi_ractor_p()) return;
+
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* th->ec before the bits; pairs with rb_thread_interrupt_by_barrier */
+    rb_atomic_t bits = __atomic_load_n(&from->interrupt_flag, __ATOMIC_RELAXED) &
+        (VM_BARRIER_INTERRUPT_MASK | TERMINATE_INTERRUPT_MASK);
+    if (bits) ATOMIC_OR(to->interrupt_flag, bits);
+}
+
+#endif /* LOCKFREE_FIBER_INTERRUPT_H */

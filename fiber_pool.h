@@ -1,0 +1,156 @@
+#ifndef LOCKFREE_FIBER_POOL_H
+#define LOCKFREE_FIBER_POOL_H
+/**********************************************************************
+
+  fiber_pool.h - stacks of Fibers, for every Ractor
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of cont.c.
+ *
+ * Problem.  The stacks of ended Fibers wait in one list, from which the next
+ * Fiber takes one.  Upstream changes the list without a lock: two Ractors that
+ * resume a new Fiber at the same time, or call Enumerator#next, run on one stack.
+ *
+ * Solution.  A lock for the list, and for each Ractor a few stacks of its own,
+ * which it takes from the list and gives back by the half dozen, so that most
+ * Fibers begin and end without the lock.
+ *
+ *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
+ *                             gives stacks to the Ractor that it runs in
+ *   fiber_pool.vacancies,     with fiber_pool_lock held
+ *   allocations, used
+ *   fiber_pool.count          changed with the lock, read without: how many to
+ *                             make next, which may be out of date
+ *
+ * The lock is a leaf: nobody who holds it allocates, raises, waits or comes to a
+ * safe point, so that the GC, and fork, which stop all Ractors, find it free.
+ *
+ * What is done to a stack is done before it is in a list: from then on it may be
+ * another Ractor's.  A stack that lies in a cache counts as used.
+ */
+
+#ifdef FIBER_POOL_ALLOCATION_FREE
+#define FIBER_POOL_CACHE_MAX 0  /* an allocation wants to know when all its stacks are back */
+#else
+#define FIBER_POOL_CACHE_MAX 12
+#endif
+
+static rb_nativethread_lock_t fiber_pool_lock;
+
+/* The current Ractor's cache for +pool+, or NULL. */
+static struct fiber_pool_cache *
+fiber_pool_cache(const struct fiber_pool *pool)
+{
+    if (!FIBER_POOL_CACHE_MAX || pool != &shared_fiber_pool) return NULL;
+
+    rb_ractor_t *cr = rb_current_ractor_raw(false);
+    return cr ? &cr->fiber_pool_cache : NULL;
+}
+
+/* A vacant stack, or NULL: the pool must be expanded, and asked again. */
+static struct fiber_pool_vacancy *
+fiber_pool_take(struct fiber_pool *pool)
+{
+    struct fiber_pool_cache *cache = fiber_pool_cache(pool);
+    struct fiber_pool_vacancy *vacancy = cache ? cache->vacancies : NULL;
+
+    if (!vacancy) {
+        rb_native_mutex_lock(&fiber_pool_lock);
+        vacancy = fiber_pool_vacancy_pop(pool);
+        if (vacancy) {
+            pool->used++;
+#ifdef FIBER_POOL_ALLOCATION_FREE
+            vacancy->stack.allocation->used++;
+#endif
+        }
+        while (cache && cache->count < FIBER_POOL_CACHE_MAX / 2) {
+            struct fiber_pool_vacancy *next = fiber_pool_vacancy_pop(pool);
+            if (!next) break;
+            pool->used++;
+            cache->vacancies = fiber_pool_vacancy_push(next, cache->vacancies);
+            cache->count++;
+        }
+        rb_native_mutex_unlock(&fiber_pool_lock);
+    }
+    else {
+        cache->vacancies = vacancy->next;
+        cache->count--;
+    }
+    return vacancy;
+}
+
+/* Gives back what the cache holds beyond +count+. */
+static void
+fiber_pool_cache_shrink(struct fiber_pool *pool, struct fiber_pool_cache *cache, unsigned int count)
+{
+    rb_native_mutex_lock(&fiber_pool_lock);
+    while (cache->count > count) {
+        struct fiber_pool_vacancy *vacancy = cache->vacancies;
+        cache->vacancies = vacancy->next;
+        cache->count--;
+        pool->vacancies = fiber_pool_vacancy_push(vacancy, pool->vacancies);
+        pool->used--;
+    }
+    rb_native_mutex_unlock(&fiber_pool_lock);
+}
+
+#ifdef FIBER_POOL_ALLOCATION_FREE
+static void fiber_pool_allocation_free(struct fiber_pool_allocation *allocation);
+#endif
+
+/* The stack of +vacancy+ is nobody's any more.  Also in the GC. */
+static void
+fiber_pool_give(struct fiber_pool *pool, struct fiber_pool_vacancy *vacancy)
+{
+    struct fiber_pool_cache *cache = fiber_pool_cache(pool);
+
+    if (cache) {
+        cache->vacancies = fiber_pool_vacancy_push(vacancy, cache->vacancies);
+        cache->count++;
+        if (cache->count > FIBER_POOL_CACHE_MAX) fiber_pool_cache_shrink(pool, cache, FIBER_POOL_CACHE_MAX / 2);
+        return;
+    }
+
+    rb_native_mutex_lock(&fiber_pool_lock);
+    pool->vacancies = fiber_pool_vacancy_push(vacancy, pool->vacancies);
+    pool->used--;
+#ifdef FIBER_POOL_ALLOCATION_FREE
+    if (--vacancy->stack.allocation->used == 0) fiber_pool_allocation_free(vacancy->stack.allocation);
+#endif
+    rb_native_mutex_unlock(&fiber_pool_lock);
+}
+
+/* Puts the stacks of a new allocation, linked from +vacancies+ to the one that was linked first, into the pool. */
+static void
+fiber_pool_publish(struct fiber_pool *pool, struct fiber_pool_allocation *allocation,
+                   struct fiber_pool_vacancy *vacancies, struct fiber_pool_vacancy *last)
+{
+    rb_native_mutex_lock(&fiber_pool_lock);
+    last->next = pool->vacancies;
+#ifdef FIBER_POOL_ALLOCATION_FREE
+    if (last->next) last->next->previous = last;
+#endif
+    pool->vacancies = vacancies;
+
+    allocation->next = pool->allocations;
+#ifdef FIBER_POOL_ALLOCATION_FREE
+    if (allocation->next) allocation->next->previous = allocation;
+    allocation->previous = NULL;
+#endif
+    pool->allocations = allocation;
+    pool->count += allocation->count;
+    rb_native_mutex_unlock(&fiber_pool_lock);
+}
+
+/* The Ractor +r+ starts no Fiber any more.  Itself at its end, or main after a fork. */
+void
+rb_fiber_pool_ractor_ended(rb_ractor_t *r)
+{
+    if (r->fiber_pool_cache.count) fiber_pool_cache_shrink(&shared_fiber_pool, &r->fiber_pool_cache, 0);
+}
+
+#endif /* LOCKFREE_FIBER_POOL_H */

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+# test_fiber_pool.rb - fiber_pool.h: stacks of Fibers, taken and given back by several Ractors.
+
+require "test/unit"
+
+class TestLockfreeFiberPool < Test::Unit::TestCase
+  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+
+  def assert_fibers(code)
+    YJIT.each do |options|
+      assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
+    end
+  end
+
+  def test_racing_resume_and_resume
+    assert_fibers(<<~'RUBY')
+      ractors = 8.times.map { |i| Ractor.new(i) { |i| Array.new(2000) { |j| Fiber.new { i + j }.resume }.sum } }
+      assert_equal(8.times.map { |i| 2000 * i + 1999 * 1000 }, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_next_and_next
+    assert_fibers(<<~'RUBY')
+      ractors = 8.times.map do
+        Ractor.new do
+          500.times do
+            each = [1, 2].each
+            raise unless [each.next, each.next] == [1, 2]
+            raise unless Enumerator.new { |y| y << 3 << 4 }.next == 3
+            raise unless (1..).lazy.map { |x| x * 2 }.each.next == 2
+          end
+          :ok
+        end
+      end
+      assert_equal([:ok] * 8, ractors.map(&:take))
+    RUBY
+  end
+
+  # The GC, in whichever Ractor it runs, gives back the stacks of all.
+  def test_racing_resume_and_collect
+    assert_fibers(<<~'RUBY')
+      ractors = 6.times.map do |i|
+        Ractor.new(i) do |i|
+          400.times { |j| 5.times { Fiber.new { Fiber.yield j }.resume == j or raise }; GC.start if j % 100 == i }
+          :ok
+        end
+      end
+      assert_equal([:ok] * 6, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_ends_of_fibers
+    assert_fibers(<<~'RUBY')
+      ractors = 6.times.map do
+        Ractor.new do
+          300.times do
+            Fiber.new { Fiber.yield }.tap(&:resume).kill
+            failing = Fiber.new { begin Fiber.yield; rescue => error; error.message end }.tap(&:resume)
+            raise unless failing.raise("told") == "told"
+            root = Fiber.current
+            raise unless Fiber.new { root.transfer(3) }.transfer == 3
+            Fiber[:name] = :value
+            raise unless Fiber.new { Fiber[:name] }.resume == :value
+            raise unless Thread.new { Fiber.new { 1 }.resume }.value == 1
+          end
+          :ok
+        end
+      end
+      assert_equal([:ok] * 6, ractors.map(&:take))
+    RUBY
+  end
+
+  # A Ractor gives the stacks that it kept back to all.
+  def test_stacks_of_ended_ractors
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      mapped = -> { File.foreach("/proc/self/maps").count }
+      omit("no /proc") unless File.exist?("/proc/self/maps")
+      round = -> { 50.times { Ractor.new { 20.times.map { Fiber.new { Fiber.yield }.tap(&:resume) }.each(&:kill); 1 }.take } }
+      round.call
+      before = mapped.call
+      5.times { round.call; GC.start }
+      assert_operator(mapped.call, :<, before + 1000)
+    RUBY
+  end
+end
