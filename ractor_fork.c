@@ -1,0 +1,102 @@
+/**********************************************************************
+
+  ractor_fork.c - fork a process whose Ractors run
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Problem.  fork copies one thread, and all locks and tables as the others have
+ * them at that moment.  Upstream asks nobody: the child then waits for the VM
+ * lock, or the lock of a Ractor, which a thread that is no more still holds, or
+ * finds a table half changed.  What is left of the other Ractors counts as
+ * running: their take waits for ever, and the slots that they were to fill next
+ * are lost.
+ *
+ * Solution.  The parent stops all Ractors, as the GC does, and forks with the VM
+ * lock held: rb_ractor_before_fork, rb_ractor_after_fork.  So no other thread is
+ * inside of anything that is done with the lock of a Ractor (its GVL), of the VM
+ * or under a lock of ours, all of which are held between two safe points only.
+ * Two Ractors that fork, which stop and start the timer thread, take turns.
+ *
+ * What may be held nevertheless is what a thread holds that waits, or that comes
+ * back from waiting: the lock of a scheduler, of a Ractor, of a thread's
+ * interrupts, and the insides of condition variables.  The child makes those
+ * anew, here and in rb_thread_atfork_internal, and ends the other Ractors:
+ * rb_ractor_atfork_first, before anything in the child takes a lock.  To take
+ * from them, or to send to them, raises Ractor::ClosedError; what one had to say
+ * when it ended before can still be taken.
+ *
+ * A process that only forks in order to execute a file (system, spawn, popen)
+ * runs no Ruby in the child, and stops nobody.
+ */
+
+#include "internal.h"
+#include "internal/gc.h"
+#include "ractor_core.h"
+#include "vm_sync.h"
+#include "lockfree/ractor_fork.h"
+#include "lockfree/vm_insns_count.h"
+
+/* Any Ractor, without the VM lock. */
+void
+rb_ractor_before_fork(void)
+{
+    RB_VM_LOCK();
+    rb_vm_barrier();
+}
+
+/* The same, in the parent, or where fork has failed. */
+void
+rb_ractor_after_fork(void)
+{
+    RB_VM_UNLOCK();
+}
+
+#if defined(HAVE_WORKING_FORK)
+static void
+ractor_end_atfork(rb_ractor_t *r)
+{
+    rb_native_mutex_initialize(&r->sync.lock);
+    r->sync.incoming_port_closed = true;
+    r->sync.outgoing_port_closed = true;
+
+    r->threads.cnt = 0; /* so that they are not marked */
+    r->threads.main = NULL;
+    r->status_ = ractor_terminated;
+
+    rb_vm_insns_count_ractor_ended(r);
+    rb_fiber_pool_ractor_ended(r);
+    if (r->newobj_cache) {
+        rb_gc_ractor_cache_free(r->newobj_cache);
+        r->newobj_cache = NULL;
+    }
+}
+
+/* The child, as the first thing.  +th+ is its only thread. */
+void
+rb_ractor_atfork_first(rb_thread_t *th)
+{
+    rb_vm_t *vm = th->vm;
+    rb_ractor_t *cr = th->ractor, *r;
+
+    rb_native_mutex_initialize(&vm->ractor.sync.lock);
+    rb_native_cond_initialize(&vm->ractor.sync.terminate_cond);
+    vm->ractor.sync.lock_owner = NULL;
+    vm->ractor.sync.lock_rec = 0;
+    vm->ractor.sync.terminate_waiting = false;
+
+    ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
+        if (r != cr) ractor_end_atfork(r);
+    }
+
+    rb_native_mutex_initialize(&cr->sync.lock);
+    cr->sync.takers_queue.cnt = 0; /* who waits for our yield is gone */
+
+    struct rb_native_thread *nt = th->nt;
+    rb_native_cond_initialize(&nt->cond.readyq);
+    if (&nt->cond.readyq != &nt->cond.intr) rb_native_cond_initialize(&nt->cond.intr);
+    nt->ended_thread = NULL; /* gone with the others: lockfree/ractor_end.h */
+}
+#endif
