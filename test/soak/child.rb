@@ -61,7 +61,8 @@ module Soak
   rescue *DENIED => error
     "denied #{error.class}: #{error.message}"
   rescue Exception => error
-    "raised #{error.class}: #{error.message}"
+    denied = error.message.start_with?("defined with an un-shareable Proc")
+    "#{denied ? 'denied' : 'raised'} #{error.class}: #{error.message}"
   end
 
   def self.serial(job, out)

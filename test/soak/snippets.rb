@@ -2,7 +2,7 @@
 #
 # A line that begins with # is a comment; `#require LIBRARY` names what the snippets of the file need, and is loaded by
 # the main Ractor.  `EXPRESSION #: REASON` says that a Ractor may not do this, and why: then it must raise
-# Ractor::IsolationError or UnsafeError in each but main.  EDGE_INT, EDGE_STR and so on stand for an argument at an edge;
+# Ractor::IsolationError or UnsafeError, or say that a method is a Proc's of another Ractor, in each but main.  EDGE_INT, EDGE_STR and so on stand for an argument at an edge;
 # such a line gives as many snippets as VARIANTS, drawn by the seed.  What can be seen of the value, by inspect, must be
 # the same at each run.  A snippet is the body of a method of Snippets (child.rb), whose helpers it can call.
 
