@@ -30,6 +30,11 @@
  *
  * A process that only forks in order to execute a file (system, spawn, popen)
  * runs no Ruby in the child, and stops nobody.
+ *
+ * exec, and fork, stop the timer thread, and start it again where they fail.  Two
+ * Ractors may be doing so at once, or two threads, as an exec waits for files
+ * that it redirects to: the first one stops it, the last one starts it.  The lock
+ * is held while the thread is waited for, but not at a safe point.
  */
 
 #include "internal.h"
@@ -52,6 +57,30 @@ void
 rb_ractor_after_fork(void)
 {
     RB_VM_UNLOCK();
+}
+
+static rb_nativethread_lock_t timer_stops_lock = RB_NATIVETHREAD_LOCK_INIT;
+static unsigned int timer_stops; /* with the lock held */
+
+/* Any Ractor. */
+void
+rb_exec_stop_timer_thread(void)
+{
+    rb_native_mutex_lock(&timer_stops_lock);
+    if (timer_stops++ == 0) rb_thread_stop_timer_thread();
+    rb_native_mutex_unlock(&timer_stops_lock);
+}
+
+/* The same Ractor. */
+void
+rb_exec_start_timer_thread(void)
+{
+    rb_native_mutex_lock(&timer_stops_lock);
+    if (--timer_stops == 0) {
+        rb_thread_reset_timer_thread();
+        rb_thread_start_timer_thread();
+    }
+    rb_native_mutex_unlock(&timer_stops_lock);
 }
 
 #if defined(HAVE_WORKING_FORK)
@@ -80,6 +109,9 @@ rb_ractor_atfork_first(rb_thread_t *th)
 {
     rb_vm_t *vm = th->vm;
     rb_ractor_t *cr = th->ractor, *r;
+
+    rb_native_mutex_initialize(&timer_stops_lock);
+    timer_stops = 0;
 
     rb_native_mutex_initialize(&vm->ractor.sync.lock);
     rb_native_cond_initialize(&vm->ractor.sync.terminate_cond);

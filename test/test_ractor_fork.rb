@@ -100,4 +100,19 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       assert_equal({9 => 10}, results.tally)
     RUBY
   end
+
+  # Two Ractors stop the timer thread; one waited for the thread that the other had started again.
+  def test_racing_exec_and_exec
+    assert_ractor(<<~'RUBY', timeout: 60)
+      failing = Array.new(4) do
+        Ractor.new { 100.times { exec("/none") rescue $!.class }; (exec("/none") rescue $!.class) }
+      end
+      pids = Array.new(20) { fork { exit!(3) } }
+      assert_equal([Errno::ENOENT] * 4, failing.map(&:take))
+      assert_equal([3] * 20, pids.map { |pid| Process.wait2(pid).last.exitstatus })
+      counting = Thread.new { i = 0; i += 1 while true }
+      assert_equal(20, 20.times { Thread.pass; sleep(0.001) }) # the timer thread makes threads take turns
+      counting.kill
+    RUBY
+  end
 end

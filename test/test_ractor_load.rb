@@ -18,4 +18,15 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
       RUBY
     end
   end
+
+  # With one thread, a crash of upstream's.
+  def test_converters_of_which_one_has_a_replacement
+    converters = Array.new(2) { Encoding::Converter.new("UTF-8", "EUC-JP") }
+    assert_equal(*converters)
+    converters[0].replacement = "x"
+    assert_not_equal(*converters)
+    assert_not_equal(*converters.reverse)
+    converters[1].replacement = "x"
+    assert_equal(*converters)
+  end
 end
