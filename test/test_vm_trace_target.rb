@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+# test_vm_trace_target.rb - vm_trace_target.h: TracePoints of one method, in one Ractor.
+
+require "test/unit"
+
+class TestLockfreeVmTraceTarget < Test::Unit::TestCase
+  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+
+  def assert_traces(code)
+    YJIT.each do |options|
+      assert_separately(%w[-W:no-experimental --disable-gems] + options, <<~'RUBY' + code, timeout: 60)
+        def traced(x)
+          y = x + 1
+          y * 2
+        end
+        define_method(:block_traced, &Ractor.make_shareable(proc { |x| x + 1 }))
+
+        def lines(target = method(:traced), *events, **line)
+          seen = []
+          events = %i[line call return] if events.empty?
+          trace = TracePoint.new(*events) { |tp| seen << tp.event }
+          trace.enable(target: target, **line) { traced(1); block_traced(1) }
+          seen
+        end
+      RUBY
+    end
+  end
+
+  # Stock crashes, or counts what other Ractors run.
+  def test_racing_enable_and_call
+    assert_traces(<<~'RUBY')
+      ractors = 4.times.map do |i|
+        Ractor.new(i) { |i| 300.times.map { i.even? ? traced(1) : lines.tally }.uniq }
+      end
+      mine = 100.times.map { lines.tally }.uniq
+      expected = [{ call: 1, line: 2, return: 1 }]
+      assert_equal([[4], expected, [4], expected], ractors.map(&:take))
+      assert_equal(expected, mine)
+    RUBY
+  end
+
+  def test_racing_enable_and_call_of_block
+    assert_traces(<<~'RUBY')
+      ractors = 4.times.map { |i| Ractor.new(i) { |i| 300.times.map { i.even? ? block_traced(1) : lines(method(:block_traced), :call, :return) }.uniq } }
+      expected = [%i[call return]]
+      assert_equal([[2], expected, [2], expected], ractors.map(&:take))
+      assert_equal(expected, [lines(method(:block_traced), :call, :return)])
+    RUBY
+  end
+
+  def test_in_this_ractor_alone
+    assert_traces(<<~'RUBY')
+      seen = []
+      trace = TracePoint.new(:line) { |tp| seen << tp.lineno }
+      trace.enable(target: method(:traced))
+      assert_equal([4, 4], [Ractor.new { traced(1) }.take, traced(1)])
+      inner = Ractor.new { lines }.take
+      assert_equal(2, seen.size)
+      assert_equal(%i[call line line return], inner)
+      traced(1)
+      trace.disable
+      traced(1)
+      assert_equal([4, %i[call line line return]], [seen.size, lines])
+    RUBY
+  end
+
+  def test_one_disables_while_another_traces
+    assert_traces(<<~'RUBY')
+      seen = []
+      trace = TracePoint.new(:line) { |tp| seen << tp.lineno }
+      trace.enable(target: method(:traced))
+      20.times { Ractor.new { lines }.take }
+      GC.start
+      traced(1)
+      assert_equal(2, seen.size)
+      trace.disable
+      assert_equal([], lines(method(:traced), :line, target_line: 1))
+      assert_equal([:line], lines(method(:traced), :line, target_line: 2)) rescue ArgumentError
+    RUBY
+  end
+
+  # What one Ractor traces in all that it runs stays traced when another begins or ends to trace.
+  def test_other_ractors_do_not_end_a_trace
+    assert_traces(<<~'RUBY')
+      seen = 0
+      trace = TracePoint.new(:c_call) { seen += 1 }
+      trace.enable
+      Ractor.new { TracePoint.new(:call) {}.enable { traced(1) } }.take
+      GC.start
+      before = seen
+      3.times { "x".swapcase }
+      trace.disable
+      assert_operator(seen - before, :>=, 3)
+    RUBY
+  end
+end

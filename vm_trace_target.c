@@ -1,0 +1,77 @@
+/**********************************************************************
+
+  vm_trace_target.c - TracePoints of one method, in one Ractor
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/* What and why: vm_trace_target.h. */
+
+#include "internal.h"
+#include "internal/gc.h"
+#include "ractor_core.h"
+#include "vm_sync.h"
+#include "vm_trace_target.h"
+
+void rb_hook_list_free_hooks(rb_hook_list_t *list); /* vm_trace.c */
+
+/* The list of this Ractor among those at +place+.  VM lock.
+ * Synchronises with rb_local_hooks_own: nothing written to the list may sink
+ * below the store. */
+rb_hook_list_t *
+rb_local_hooks_own_or_new(rb_hook_list_t **place)
+{
+    rb_hook_list_t *list = rb_local_hooks_own(place);
+    if (list) return list;
+
+    list = ZALLOC(rb_hook_list_t);
+    list->is_local = true;
+    list->ractor_id = rb_ractor_id(GET_RACTOR());
+    list->next_ractor = *place;
+    __atomic_store_n(place, list, __ATOMIC_RELEASE);
+    return list;
+}
+
+/* What any Ractor traces there.  VM lock. */
+rb_event_flag_t
+rb_local_hooks_events(const rb_hook_list_t *list)
+{
+    rb_event_flag_t events = 0;
+    for (; list; list = list->next_ractor) events |= list->events;
+    return events;
+}
+
+/* The GC, all stop. */
+void
+rb_local_hooks_each(rb_hook_list_t *list, void (*func)(rb_hook_list_t *))
+{
+    for (; list; list = list->next_ractor) func(list);
+}
+
+/* The ISEQ or the definition is no more: nobody runs it. */
+void
+rb_local_hooks_free(rb_hook_list_t *list)
+{
+    while (list) {
+        rb_hook_list_t *next = list->next_ractor;
+        rb_hook_list_free_hooks(list);
+        xfree(list);
+        list = next;
+    }
+}
+
+/* What any Ractor traces, this one +own+, in all that it runs. */
+rb_event_flag_t
+rb_ractor_hooks_events(rb_event_flag_t own)
+{
+    if (!rb_multi_ractor_p()) return own;
+
+    rb_ractor_t *r;
+    RB_VM_LOCK_ENTER();
+    ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) {
+        if (r != GET_RACTOR()) own |= r->pub.hooks.events;
+    }
+    RB_VM_LOCK_LEAVE();
+    return own;
+}
