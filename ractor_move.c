@@ -32,6 +32,14 @@
  *   [B] All objects of a plan, and their partners, are pinned: plan_mark.
  *   [C] A slot keeps its GC bits and what hangs on its address: its finalizers
  *       and its object_id.  Generic instance variables go with the object.
+ *   [D] Another Ractor may find the object meanwhile, as the value of a constant
+ *       or of a class's variable, and walk it to see whether it is shareable.
+ *       It walks under the VM lock (rb_ractor_shareable_p_continue), and so sees
+ *       all that is moved before, or all of it after; nor is anything marked
+ *       shareable in between.  What it finds is frozen, or the walk ends there:
+ *       nothing but a move changes it.  No object of a plan becomes shareable
+ *       before the commit: it, or what it refers to, would have to be frozen by
+ *       Ruby code of its Ractor, which does not run: [A].
  *
  * What is frozen, but not deeply, and has its content elsewhere may be what
  * others share it with.  Such a String or Array leaves its content there, and

@@ -290,4 +290,43 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
       assert_equal(expected, Marshal.dump(result))
     RUBY
   end
+
+  # Ractors look whether a value is shareable while main sends it off. Stock and what came before: a crash, or an
+  # object that is marked shareable and holds an Array that is not.
+  def test_racing_move_and_read_of_class_variable
+    assert_ractor(<<~'RUBY', timeout: 60)
+      class Holder; class << self; attr_accessor :value; end; end
+      Wide = Struct.new(*Array.new(100) { |i| :"m#{i}" })
+      class Many; def initialize(n) = n.times { |i| instance_variable_set("@v#{i}", i == n - 1 ? [1] : i) }; end
+      makers = [-> { [[1]] }, -> { Wide.new.tap { |wide| wide.m99 = [1] } }, -> { Many.new(5) }, -> { Many.new(100) }]
+
+      sink = Ractor.new do
+        shareable = 0
+        while (value = Ractor.receive)
+          shareable += 1 if Ractor.shareable?(value)
+        end
+        shareable
+      end
+      readers = 2.times.map do
+        Ractor.new do
+          seen = []
+          loop do
+            value = Holder.value
+            break if value == :stop
+            seen << value.class if value && seen.size < 10
+          rescue Ractor::IsolationError
+          end
+          seen
+        end
+      end
+      20_000.times do |i|
+        value = makers[i % makers.size].call.freeze
+        Holder.value = value
+        sink.send(value, move: true)
+      end
+      Holder.value = :stop
+      sink.send(nil)
+      assert_equal([0, [], []], [sink.take, *readers.map(&:take)])
+    RUBY
+  end
 end
