@@ -157,4 +157,23 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
       assert_equal(0, wrong)
     RUBY
   end
+
+  # Stock undefines them first: another Ractor may find none then (1 in 11).
+  def test_enable_replaces_methods_at_once
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      undefined = []
+      [Array, Integer].each { |klass| klass.define_singleton_method(:method_undefined) { |name| undefined << name } }
+      errors = []
+      $VERBOSE = true
+      $stderr = Object.new.tap { |io| io.define_singleton_method(:write) { |*strings| errors.concat(strings) } }
+      ractors = 2.times.map { Ractor.new { 100_000.times.sum { [1, 2].each { |x| x }.map { |x| x }.size } } }
+      RubyVM::YJIT.enable
+      $stderr = STDERR
+      assert_equal([[], [], true], [undefined, errors, $VERBOSE])
+      assert_equal([200_000] * 2, ractors.map(&:take))
+      assert_equal([3, [2], [1, 1], [5, 4]],
+                   [[1, 2].sum, [1, 2].select(&:even?), [0, 0].collect(&:succ), 5.downto(4).to_a])
+    RUBY
+  end
 end
