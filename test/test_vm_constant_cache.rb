@@ -121,4 +121,16 @@ class TestLockfreeVmConstantCache < Test::Unit::TestCase
       other.send(nil)
     RUBY
   end
+
+  def test_racing_const_missing_and_const_missing
+    assert_constants(<<~'RUBY')
+      class Base
+        def self.const_missing(_) = (Ractor.current[:calls] = Ractor.current[:calls].to_i + 1; :answer)
+      end
+      class One < Base; end
+      class Two < Base; end
+      ractors = Array.new(3) { Ractor.new { 20_000.times { [One::NONE, Two::NONE] }; Ractor.current[:calls] } }
+      assert_equal([40_000] * 3, ractors.map(&:take))
+    RUBY
+  end
 end
