@@ -102,6 +102,16 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
     RUBY
   end
 
+  def test_racing_new_global_variable_and_stdout
+    assert_race(<<~'RUBY', times: 3)
+      ractors = Array.new(3) { Ractor.new { 200_000.times { $stderr; $stdout; $~ }; true } }
+      10_000.times { |i| eval("$global#{i} = 1") }
+      assert_equal([true] * 3, ractors.map(&:take))
+      Thread.report_on_exception = false
+      assert_raise(Ractor::RemoteError) { Ractor.new { $global1 }.take }
+    RUBY
+  end
+
   def test_racing_eval_of_yield_and_eval_of_yield
     assert_race(<<~'RUBY', times: 3)
       assert_equal([true] * 4, race { |start, i| wait(start); 300.times { |n| eval("def m#{i}_#{n} = yield") }; true })
