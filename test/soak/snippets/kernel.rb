@@ -30,7 +30,7 @@ file("abc\nd") { |f| [open(f, &:read), File.open(f) { |io| io.readlines }, test(
 trap("USR2", "IGNORE").class
 at_exit { }.class
 trace_var(:$soak) { } #: global variables are the main Ractor's
-untrace_var(:$soak) #: global variables are the main Ractor's
+(trace_var(:$soak2) { }; untrace_var(:$soak2).size) #: global variables are the main Ractor's
 set_trace_func(nil)
 raised { exit }.class
 begin; exit(3); rescue SystemExit => e; [e.status, e.success?, e.message]; end

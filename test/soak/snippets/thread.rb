@@ -21,7 +21,7 @@ r = []; Thread.each_caller_location { |l| r << l.class }; r.size > 0
 Array.new(10) { |i| Thread.new { i * 2 } }.sum(&:value)
 Array.new(3) { |i| Thread.new { 50.times { Thread.pass }; i } }.map(&:value)
 m = Mutex.new; [m.lock.class, m.locked?, m.owned?, m.try_lock, m.unlock.class, m.synchronize { 5 }, (m.unlock rescue $!.message), m.try_lock, (m.lock rescue $!.message)]
-m = Mutex.new; m.lock; [m.sleep(0.001).class, m.owned?]
+m = Mutex.new; m.lock; [[NilClass, Integer].include?(m.sleep(0.001).class), m.owned?]
 m = Mutex.new; n = 0; Array.new(4) { Thread.new { 50.times { m.synchronize { n += 1 } } } }.each(&:join); n
 q = Queue.new; [q << 1, q.push(2), q.enq(3), q.size, q.length, q.empty?, q.pop, q.shift, q.deq, (q.pop(true) rescue $!.message), q.pop(timeout: 0), q.num_waiting, q.clear.class, q.closed?, q.close.class, q.pop, (q << 1 rescue $!.class), (q.freeze rescue $!.message.sub(/#<.*/, "")), (q.marshal_dump rescue $!.class)].values_at(3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 16, 17, 18)
 q = Queue.new([1, 2]); t = Thread.new { r = []; while (x = q.pop); r << x; end; r }; q << 3; q.close; t.value
