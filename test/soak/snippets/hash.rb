@@ -19,7 +19,7 @@ r = []; EDGE_HASH.each { |k, v| r << v }; EDGE_HASH.each_pair { |k, v| r << k };
 [EDGE_HASH.inspect, EDGE_HASH.to_s, { "a b": 1, "c" => 2, nil => 3 }.inspect, (h = {}; h[:h] = h; h.inspect)]
 [EDGE_HASH.invert, EDGE_HASH.keys, EDGE_HASH.values, EDGE_HASH.to_a, EDGE_HASH.values_at(:a, 1)]
 [{ a: 1 }.merge({ b: 2 }, { a: 3 }), { a: 1 }.merge(a: 2) { |k, o, n| o + n }, { a: 1 }.merge!(b: 2), { a: 1 }.update(a: 5) { |*x| x }]
-a = [1]; h = { a => 1 }; a << 2; [h[a], h.rehash[a], h]
+a = [1]; h = { a => 1 }; a << 2; [h.rehash[a], h]
 h = { z: 0 }; h.replace(EDGE_HASH); h.shift; h.size
 [{ a: 1 }.sum { |k, v| v }, { a: 1 }.to_h { |k, v| [v, k] }, { a: 1 }.to_hash, { a: 1 }.to_proc.call(:a), %i[a b].map(&{ a: 1 })]
 [{ a: 1 }.transform_keys(&:to_s), { a: 1 }.transform_keys({ a: :b }), { a: 1 }.transform_values { _1 + 1 }, { a: 1 }.transform_keys!(&:to_s), { a: 1 }.transform_values!(&:to_s)]

@@ -9,7 +9,7 @@ file { |f| File.open(f, "r:UTF-8") { |io| [io.fileno.class, io.to_i.class, io.to
 file { |f| File.open(f, "r+") { |io| [io.pread(3, 1), io.pwrite("ZZ", 0), io.pread(4, 0), io.sysread(3), io.sysseek(0), io.syswrite("W"), io.read_nonblock(2), io.readpartial(2), io.write_nonblock("n"), (io.pread(5, 999) rescue $!.class)] } }
 file { |f| io = File.open(f); io.close; [io.closed?, io.close, (io.read rescue $!.message), io.inspect.class] }
 r, w = IO.pipe; w << "abc\ndef"; w.close_write; [r.gets, r.read, r.read, r.read(1), r.close_read, r.closed?]
-r, w = IO.pipe; [(r.read_nonblock(1) rescue $!.class), r.read_nonblock(1, exception: false), w.write_nonblock("x"), r.wait(1).class, r.wait_readable(1).class, w.wait_writable(1).class, r.wait_priority(0), r.readpartial(9), w.close, r.read_nonblock(1, exception: false), (r.readpartial(1) rescue $!.class)]
+r, w = IO.pipe; [(r.read_nonblock(1) rescue $!.class), r.read_nonblock(1, exception: false), w.write_nonblock("x"), r.wait(1).class, r.wait_readable(1).class, w.wait_writable(1).class, r.wait_priority(0), r.readpartial(9), w.close, (r.readpartial(1) rescue $!.class)]
 r, w = IO.pipe; t = Thread.new { r.read }; w << "threaded"; w.close; t.value
 r, w = IO.pipe; t = Thread.new { r.gets }; Thread.pass; w.puts "line"; t.value
 r, w = IO.pipe; t = Thread.new { Thread.current.report_on_exception = false; r.read }; Thread.pass until t.stop?; r.close; (t.value rescue $!.message)
