@@ -21,7 +21,7 @@ eval("[*1..5, *'a'..'c'].each_slice(3).to_a")
 raised { eval("zork +", nil, "name", 5) }.message.lines.size > 0
 Array.new(10) { |i| eval("#{i} + #{i}") }.sum
 eval("module_eval rescue 1; self.class.name")
-RubyVM::YJIT.enabled?.class
+[true, false].include?(RubyVM::YJIT.enabled?)
 RubyVM::YJIT.runtime_stats.class.name.size > 0
 RubyVM::RJIT.enabled?.class
 RubyVM.stat.class
