@@ -21,7 +21,7 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
 
   # A first use comes once in a process.
   def test_racing_first_gc_stat_and_gc_stat
-    assert_race(<<~'RUBY', times: 10)
+    assert_race(<<~'RUBY', times: 20)
       assert_equal([true] * 4, race { |start, _| wait(start); GC.stat.keys.all?(Symbol) && GC.stat(:count).is_a?(Integer) })
     RUBY
   end
@@ -63,7 +63,7 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
       assert_equal([0, 0], race(2) { |start, i|
         category = %i[deprecated performance][i]
         wait(start)
-        200_000.times.count { |n| Warning[category] = n.odd?; Warning[category] != n.odd? }
+        800_000.times.count { |n| Warning[category] = n.odd?; Warning[category] != n.odd? }
       })
     RUBY
   end
@@ -73,15 +73,15 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
       assert_equal([0, 0], race(2) { |start, i|
         get, set = [%i[abort_on_exception abort_on_exception=], %i[report_on_exception report_on_exception=]][i]
         wait(start)
-        200_000.times.count { |n| Thread.send(set, n.odd?); Thread.send(get) != n.odd? }
+        800_000.times.count { |n| Thread.send(set, n.odd?); Thread.send(get) != n.odd? }
       })
     RUBY
   end
 
   def test_racing_default_encoding_and_find
     assert_race(<<~'RUBY')
-      ractors = Array.new(2) { Ractor.new { 200_000.times { Encoding.find("utf-8"); Encoding.default_external } } }
-      30_000.times do |i|
+      ractors = Array.new(3) { Ractor.new { 300_000.times { Encoding.find("utf-8"); Encoding.default_external } } }
+      60_000.times do |i|
         external = [Encoding::UTF_8, Encoding::US_ASCII][i % 2]
         Encoding.default_internal = [nil, Encoding::UTF_8][i % 2]
         Encoding.default_external = external
@@ -104,8 +104,8 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
 
   def test_racing_new_global_variable_and_stdout
     assert_race(<<~'RUBY', times: 3)
-      ractors = Array.new(3) { Ractor.new { 200_000.times { $stderr; $stdout; $~ }; true } }
-      10_000.times { |i| eval("$global#{i} = 1") }
+      ractors = Array.new(3) { Ractor.new { 400_000.times { $stderr; $stdout; $~ }; true } }
+      30_000.times { |i| eval("$global#{i} = 1") }
       assert_equal([true] * 3, ractors.map(&:take))
       Thread.report_on_exception = false
       assert_raise(Ractor::RemoteError) { Ractor.new { $global1 }.take }
