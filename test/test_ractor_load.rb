@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_ractor_load.rb - ractor_load.c: encodings that several Ractors are the first to use.
+# test_ractor_load.rb - ractor_load.c, ractor_load.h: what several Ractors are the first to use.
 
 require "test/unit"
 
@@ -28,5 +28,115 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     assert_not_equal(*converters.reverse)
     converters[1].replacement = "x"
     assert_equal(*converters)
+  end
+
+  FILES = <<~'RUBY'
+    require "tmpdir"
+    require "fileutils"
+    DIR = Dir.mktmpdir.freeze
+    at_exit { FileUtils.rm_rf(DIR) }
+    def self.file(name, text) = File.write("#{DIR}/#{name}.rb", text)
+  RUBY
+
+  def assert_loads(code)
+    assert_separately(%w[-W:no-experimental --disable-gems], FILES + code, timeout: 60)
+  end
+
+  def test_racing_autoload_and_autoload
+    assert_loads(<<~'RUBY')
+      20.times { |i| file("a#{i}", "module A#{i}; X = #{i}; sleep 0.001; end"); Object.autoload(:"A#{i}", "#{DIR}/a#{i}.rb") }
+      ractors = 8.times.map { Ractor.new { 20.times.sum { |i| Object.const_get("A#{i}")::X } } }
+      assert_equal([190] * 8, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_autoload_and_autoload_of_what_is_not_there
+    assert_loads(<<~'RUBY')
+      M = Module.new
+      30.times { |i| M.autoload(:"A#{i}", "#{DIR}/none#{i}") }
+      ractors = 8.times.map do |n|
+        Ractor.new(n) do |n|
+          30.times.flat_map do |i|
+            M.autoload(:"B#{n}_#{i}", "#{DIR}/none#{n}_#{i}")
+            [:"A#{i}", :"B#{n}_#{i}"].map do |name|
+              M.const_get(name)
+            rescue LoadError
+              :not_there
+            end
+          end.tally
+        end
+      end
+      assert_equal([{not_there: 60}] * 8, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_autoload_and_const_set
+    assert_loads(<<~'RUBY')
+      $VERBOSE = nil
+      M = Module.new
+      40.times { |i| file("b#{i}", "module M; module B#{i}; end; end") }
+      FILE = Ractor.make_shareable(Array.new(40) { |i| "#{DIR}/b#{i}.rb" })
+      ractors = 6.times.map do |n|
+        Ractor.new(n) do |n|
+          40.times do |i|
+            name = :"B#{i}"
+            case (i + n) % 4
+            when 0 then M.autoload(name, FILE[i])
+            when 1 then [nil, FILE[i]].include?(M.autoload?(name)) or raise
+            when 2 then M.const_get(name) if M.const_defined?(name)
+            when 3 then M.const_set(name, 5) if M.const_defined?(name)
+            end
+          rescue TypeError # it is no module when its file is loaded
+          end
+          :ok
+        end
+      end
+      assert_equal([:ok] * 6, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_require_and_kill
+    assert_loads(<<~'RUBY')
+      40.times { |i| file("s#{i}", "sleep 0.005; module S#{i}; end") }
+      ractors = 4.times.map do |n|
+        Ractor.new(n) do |n|
+          40.times do |i|
+            thread = Thread.new { require "#{DIR}/s#{i}.rb" }
+            sleep 0.002
+            thread.kill.join
+            GC.start if i % 9 == n
+          end
+          :ok
+        end
+      end
+      assert_equal([:ok] * 4, ractors.map(&:take))
+    RUBY
+  end
+
+  # Whatever becomes of main's thread, who asked it hears of it.
+  def test_endings_of_a_load
+    assert_loads(<<~'RUBY')
+      file("long", "sleep")
+      file("raises", "raise 'told'")
+      file("throws", "throw :ball")
+      file("exits", "exit 4")
+      ractor = Ractor.new do
+        require "#{DIR}/long.rb"
+      rescue ThreadError
+        :killed
+      end
+      Thread.pass until Thread.list.size == 2
+      sleep 0.05
+      (Thread.list - [Thread.current]).each(&:kill)
+      assert_equal(:killed, ractor.take)
+      ractor = Ractor.new do
+        %w[raises throws exits].map do |name|
+          require "#{DIR}/#{name}.rb"
+        rescue Exception => error
+          error.class
+        end
+      end
+      assert_equal([RuntimeError, UncaughtThrowError, SystemExit], ractor.take)
+    RUBY
   end
 end
