@@ -45,6 +45,24 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
     RUBY
   end
 
+  # The answer is copied, slowly, while the thread that takes it is killed.
+  def test_racing_interrupted_take_and_yield
+    %w[yielder.take Ractor.select(yielder)].each do |take|
+      assert_ractor(<<~RUBY, timeout: 60)
+        class Slow
+          def initialize_clone(*, **) = (sleep 0.002; super)
+        end
+        yielder = Ractor.new { loop { Ractor.yield(Slow.new) } }
+        150.times do |i|
+          thread = Thread.new { #{take} }
+          sleep 0.0005 * (i % 8)
+          thread.kill.join
+        end
+        assert_instance_of(Slow, yielder.take)
+      RUBY
+    end
+  end
+
   # One thread passes over a message while another one looks at it, and puts it back.
   def test_racing_receive_if_and_receive
     assert_ractor(<<~'RUBY', timeout: 60)
