@@ -1,0 +1,81 @@
+#ifndef LOCKFREE_METHOD_DEFINITION_H
+#define LOCKFREE_METHOD_DEFINITION_H
+/**********************************************************************
+
+  method_definition.h - who uses a method's definition
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of vm_method.c.  A definition (what the method does) is shared by the
+ * entries of it: the one in the class's table, those of its aliases, and one
+ * for each Method, UnboundMethod and bind.  It counts them, and is freed with
+ * the last.  Any Ractor makes entries, of methods that all Ractors share, and
+ * upstream counted in a bit field without a lock: increments were lost, the
+ * definition was freed while in use, and freed again.
+ *
+ * Representation.  The count is a word of its own (upstream's layout has it
+ * there already, but as a bit field), and so are the two marks that are set
+ * after the entry is published.  What is left in the bit field is set before.
+ *
+ * Invariants.
+ *   [A] Who adds a use holds an entry with a use of its own, which nobody can
+ *       take away meanwhile: the count does not rise from 0, but for the first.
+ *   [B] Who takes the last use frees: the collector, or a Ractor that gives an
+ *       entry another definition.
+ */
+
+#include "method.h"
+
+/* One more entry has +def+.  Any Ractor, [A].  Relaxed: the definition itself
+ * was seen through the entry that has it already. */
+static inline int
+method_definition_count_add_relaxed(rb_method_definition_t *def)
+{
+    return __atomic_fetch_add(&def->reference_count, 1, __ATOMIC_RELAXED);
+}
+
+/* One entry less.  Whether it was the last.  Any Ractor.  Releases what this
+ * one has done with it; the last one acquires that of the others, and may free. */
+static inline bool
+method_definition_count_sub_acq_rel(rb_method_definition_t *def)
+{
+    int before = __atomic_fetch_sub(&def->reference_count, 1, __ATOMIC_ACQ_REL);
+    VM_ASSERT(before > 0);
+    return before == 1;
+}
+
+/* Any Ractor.  Relaxed: they only decide whether a redefinition is warned about.
+ * Read first, so that a shared word is not written at each bind. */
+static inline void
+method_definition_aliased_set_relaxed(rb_method_definition_t *def)
+{
+    if (!__atomic_load_n(&def->aliased, __ATOMIC_RELAXED)) __atomic_store_n(&def->aliased, true, __ATOMIC_RELAXED);
+}
+
+static inline void
+method_definition_no_redef_warning_set_relaxed(rb_method_definition_t *def)
+{
+    __atomic_store_n(&def->no_redef_warning, true, __ATOMIC_RELAXED);
+}
+
+/* Gives +me+ that definition, filled before.  Any Ractor; VM lock where others
+ * know +me+.  Synchronises with who loads me->def and what it points to, which
+ * the machine keeps in order. */
+static inline void
+method_entry_definition_store_release(const rb_method_entry_t *me, rb_method_definition_t *def)
+{
+    __atomic_store_n((rb_method_definition_t **)&me->def, def, __ATOMIC_RELEASE);
+}
+
+/* A number that no definition had before.  Any Ractor. */
+static inline uintptr_t
+method_definition_next_serial_relaxed(void)
+{
+    static uintptr_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+#endif /* LOCKFREE_METHOD_DEFINITION_H */
