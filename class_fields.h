@@ -394,6 +394,16 @@ rb_class_super_store_release(VALUE klass, VALUE super)
     RB_OBJ_WRITTEN(klass, Qundef, super);
 }
 
+/* The ancestors of +klass+ that are classes, with itself: filled before.  VM
+ * lock.  Synchronises with who loads them to test a kind_of?, and what they
+ * point to, which the machine keeps in order; what was there before stays: it
+ * is the superclass's. */
+static inline void
+rb_class_superclasses_store_release(VALUE klass, VALUE *superclasses)
+{
+    __atomic_store_n(&RCLASS_SUPERCLASSES(klass), superclasses, __ATOMIC_RELEASE);
+}
+
 struct rb_cvar_cache *rb_cvar_cache_new(VALUE base, VALUE owner, ID id, rb_serial_t state);
 void rb_cvar_cache_mark_and_move(VALUE cache);
 

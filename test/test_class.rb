@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+# test_class.rb - class_list_subclasses_under_lock, class_make_singleton_under_lock: Ractors that make classes of one.
+
+require "test/unit"
+
+class TestLockfreeClass < Test::Unit::TestCase
+  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+
+  def assert_ractors(code)
+    YJIT.each do |options|
+      assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
+    end
+  end
+
+  def test_racing_subclasses_and_new
+    assert_ractors(<<~'RUBY')
+      class Base; end
+      makers = Array.new(8) { Ractor.new { 10_000.times { |i| Class.new(Base); Base.subclasses if i % 100 == 0 }; :made } }
+      100.times { Base.subclasses.each { |made| raise unless made < Base && made.singleton_class.attached_object == made } }
+      assert_equal([:made] * 8, makers.map(&:take))
+    RUBY
+  end
+
+  def test_racing_singleton_class_and_singleton_class
+    assert_ractors(<<~'RUBY')
+      MODULES = Ractor.make_shareable(Array.new(20_000) { Module.new })
+      OBJECTS = Ractor.make_shareable(Array.new(20_000) { Object.new })
+      CLASSES = Ractor.make_shareable(Array.new(20_000) { Class.new })
+      lookers = Array.new(4) do
+        Ractor.new do
+          Ractor.receive
+          (MODULES + OBJECTS).map { |object| object.singleton_class.object_id } +
+            CLASSES.map { |made| made.singleton_class.singleton_class.object_id }
+        end
+      end
+      lookers.each { |looker| looker.send(:go) }
+      assert_equal(1, lookers.map(&:take).uniq.size)
+    RUBY
+  end
+
+  def test_racing_new_and_kind_of
+    assert_ractors(<<~'RUBY')
+      500.times do
+        Base = Class.new(Class.new)
+        makers = Array.new(4) { Ractor.new { Array.new(20) { Class.new(Base).new }.all?(Base) && Base.is_a?(Module) } }
+        assert_equal([true] * 4, makers.map(&:take))
+        Object.send(:remove_const, :Base)
+      end
+    RUBY
+  end
+end
