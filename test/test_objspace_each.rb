@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+# test_objspace_each.rb - objspace_each.c: walking the heap while Ractors fill it.
+
+require "test/unit"
+
+class TestLockfreeObjspaceEach < Test::Unit::TestCase
+  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+
+  def assert_ractors(code)
+    YJIT.each do |options|
+      assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
+    end
+  end
+
+  def test_racing_each_object_and_new
+    assert_ractors(<<~'RUBY')
+      class Base; end
+      makers = Array.new(3) do
+        Ractor.new do
+          30_000.times { Class.new(Base) { attr_reader :variable; extend Module.new }.singleton_class }
+          :made
+        end
+      end
+      30.times do
+        ObjectSpace.each_object(Module) { |made| made.name; made.ancestors; made.instance_methods(false) }
+        ObjectSpace.each_object(Class) { |made| made.superclass; made.allocate if made < Base }
+      end
+      assert_equal([:made] * 3, makers.map(&:take))
+    RUBY
+  end
+
+  def test_racing_walks_and_allocation
+    assert_ractors(<<~'RUBY')
+      makers = Array.new(2) { Ractor.new { 100.times { Array.new(10_000) { |i| [i, i.to_s] } }; :made } }
+      walkers = Array.new(2) do
+        Ractor.new { 40.times { ObjectSpace.each_object(String) {}; ObjectSpace.count_objects }; :walked }
+      end
+      assert_equal([:made] * 2 + [:walked] * 2, (makers + walkers).map(&:take))
+    RUBY
+  end
+
+  def test_blocks_are_called_without_a_lock
+    assert_ractors(<<~'RUBY')
+      other = Ractor.new { Ractor.receive }
+      count = ObjectSpace.each_object(Class) { |found| Thread.pass; GC.start if found == Ractor }
+      assert_operator(count, :>, 100)
+      assert_equal(:broken, ObjectSpace.each_object(Class) { break :broken })
+      assert_raise(RuntimeError) { ObjectSpace.each_object(Class) { raise } }
+      assert_raise(TypeError) { ObjectSpace.each_object(1) {} }
+      ObjectSpace.each_object(Class) { other.send(:sent); break }
+      assert_equal(:sent, other.take)
+    RUBY
+  end
+
+  def test_shareable_objects_only
+    assert_ractors(<<~'RUBY')
+      class Kept; end
+      kept = [Kept.new, Kept.new.freeze]
+      assert_equal(2, ObjectSpace.each_object(Kept) {})
+      Ractor.new {}.take
+      assert_equal([kept[1]], ObjectSpace.each_object(Kept).to_a)
+    RUBY
+  end
+
+  # A block that makes the first Ractor.
+  def test_first_ractor_in_the_walk
+    assert_ractors(<<~'RUBY')
+      made = nil
+      ObjectSpace.each_object(Class) { made ||= Ractor.new { :made } }
+      assert_equal(:made, made.take)
+      assert_equal(:other, Ractor.new { :other }.take)
+    RUBY
+  end
+end
