@@ -99,4 +99,20 @@ class TestLockfreeMethodTable < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # With one Ractor as well.
+  def test_methods_of_a_refined_module
+    assert_ractors(<<~'RUBY')
+      module Mixin; def number = 1; def method_missing(name, *) = name; def respond_to_missing?(*) = true; end
+      class Base; include Mixin; end
+      class Child < Base; def number = 2; end
+      REFINES = Module.new { refine(Mixin) { def number = 8; def method_missing(*) = 9; def respond_to_missing?(*) = false } }
+      called = proc do
+        [Base.new.method(:number).call, Child.new.method(:number).super_method.call, Base.new.method(:number).owner == Mixin,
+         Base.instance_method(:number).bind_call(Child.new), Base.new.missing, Base.new.method(:missing).call]
+      end
+      assert_equal([1, 1, true, 1, :missing, :missing], called.call)
+      assert_equal([1, 1, true, 1, :missing, :missing], Ractor.new(&called).take)
+    RUBY
+  end
 end
