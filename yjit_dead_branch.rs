@@ -18,7 +18,9 @@
 //!
 //! Where all code was invalidated meanwhile, for a TracePoint or by code GC, the Ractor leaves for the interpreter. Its
 //! frames return to C from then on, and upstream patches all places where others may wait to leave too, but this one: it
-//! went on in new code, whose `leave` handed the value to the wrong frame.
+//! went on in new code, whose `leave` handed the value to the wrong frame. So does one that comes to a stub from code that
+//! is dead already, which happens where an instruction waits for the lock in its middle (`__send__` looks for a Symbol);
+//! what the branch keeps of its targets says where to go on.
 //!
 //! And a collection, while it waits, must see what is on its stack, and code GC in which ISEQ it is: upstream says so
 //! when it has the lock. Here the frame does before.
@@ -38,14 +40,44 @@ pub(super) struct Waiter {
 
 impl Waiter {
     /// Whether all code was invalidated while it waited.
-    pub fn overtaken(&self) -> bool {
+    fn overtaken(&self) -> bool {
         self.invalidations != INVALIDATIONS.load(Ordering::Relaxed)
     }
 }
 
-/// All code is being invalidated. VM lock, all others at a barrier.
+/// All code is being invalidated, none of it freed yet. VM lock, all others at a barrier.
 pub fn overtake_waiters() {
     INVALIDATIONS.fetch_add(1, Ordering::Relaxed);
+    if !unsafe { rb_yjit_multi_ractor_p() } {
+        return;
+    }
+    for_each_iseq(|iseq| {
+        for block in get_iseq_payload(iseq).iter().flat_map(|payload| payload.version_map.iter().flatten()) {
+            unsafe { block.as_ref() }.outgoing.for_each(keep_targets);
+        }
+    });
+}
+
+fn keep_targets(branch: BranchRef) {
+    for target in unsafe { branch.as_ref() }.targets.iter() {
+        // SAFETY: copying out an Option<BlockRef>. No mutation.
+        let block = unsafe { target.ref_unchecked().as_ref().and_then(|target| target.get_block()) };
+        if let Some(block) = block {
+            keep_target(target, unsafe { block.as_ref() });
+        }
+    }
+}
+
+/// Whether the blocks of an ISEQ that nobody runs are freed with it only, and not at once: with several Ractors another one
+/// may be in the middle of an instruction of dead code that calls it.
+pub fn kept_p() -> bool {
+    unsafe { rb_yjit_multi_ractor_p() }
+}
+
+/// Whether the Ractor is to leave for the interpreter. With one Ractor, only blocks that were invalidated one by one have
+/// stubs that are come to afterwards. VM lock.
+pub(super) fn leaves_p(waiter: &Waiter, branch: &Branch) -> bool {
+    waiter.overtaken() || (unsafe { rb_yjit_multi_ractor_p() } && dead_p(branch))
 }
 
 /// Whether the block that the branch belongs to has been invalidated. VM lock.

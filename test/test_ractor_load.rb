@@ -139,4 +139,15 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
       assert_equal([RuntimeError, UncaughtThrowError, SystemExit], ractor.take)
     RUBY
   end
+
+  # String#encode is given keywords; what main runs to load for it is not.
+  def test_load_by_method_with_keywords
+    assert_ractor(<<~'RUBY', timeout: 20)
+      names = %w[UTF-16LE EUC-JP Shift_JIS ISO-2022-JP GB18030 Windows-1252]
+      ractors = names.map do |name|
+        Ractor.new(name) { |e| "a\u00e9".encode(e, undef: :replace, invalid: :replace).encode("UTF-8", undef: :replace)[0] }
+      end
+      assert_equal(["a"] * names.size, ractors.map(&:take))
+    RUBY
+  end
 end

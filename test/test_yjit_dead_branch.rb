@@ -27,7 +27,7 @@ class TestLockfreeYjitDeadBranch < Test::Unit::TestCase
           h = { a: sum, "b" => y }
           sum += Sum.new(sum).add(h[:a])
           sum = yield(sum) if b
-          "#{sum} #{y}" + h["b"].to_s
+          "\#{sum} \#{y}" + h["b"].to_s
         end
         def outer#{number}(x) = x > 3 ? inner#{number}(x) { |sum| sum * 2 } : inner#{number}(x, 4, k: 5)
       CODE
