@@ -46,6 +46,7 @@ class SpecRun
     @left_out = left_out
     @shared = {}
     @evaluated = {}
+    @broken = {}
     @temporary = 0
     @out = +""
     Ractor.current[:spec_run] = self
@@ -62,7 +63,7 @@ class SpecRun
     @path = path
     @keys = Hash.new(0)
     @messages = {}.compare_by_identity
-    @context = @scratch = @example = nil
+    @context = @scratch = @example = @shared_path = nil
     @env = MSpecEnv.new
     write("file", path)
     flush
@@ -78,12 +79,15 @@ class SpecRun
   # each Ractor has its own.
   def needs(path, from)
     path = File.expand_path(path, File.dirname(from)).delete_suffix(".rb") + ".rb"
-    return if @evaluated[path] || !@sources.key?(path)
+    return unless @sources.key?(path)
+    return write("broken", *@broken[path]) if @broken[path]
+    return if @evaluated[path]
 
     @evaluated[path] = true
     outer, @context = @context, nil
+    @shared_path, outer_path = path, @shared_path
     evaluate(path)
-    @context = outer
+    @context, @shared_path = outer, outer_path
   end
 
   def evaluate(path)
@@ -120,8 +124,10 @@ class SpecRun
 
   def failed(_location, error)
     outcome = error.is_a?(SkippedSpecError) ? ["skip"] : reason(error)
-    return write("broken", *outcome) unless @example || @waiting # a describe
-
+    unless @example || @waiting # a describe
+      @broken[@shared_path] = outcome if @shared_path
+      return write("broken", *outcome)
+    end
     @outcome ||= outcome
   end
 

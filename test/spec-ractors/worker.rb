@@ -21,6 +21,18 @@ def sources(paths)
   end
 end
 
+# All encodings, and what transcodes them.
+def load_encodings
+  Encoding.list.each do |encoding|
+    File.open(File::NULL, "rb", external_encoding: encoding, &:read)
+    [%w[UTF-8] << encoding.name, [encoding.name, "UTF-8"]].each do |pair|
+      Encoding::Converter.new(*pair)
+    rescue EncodingError
+      nil
+    end
+  end
+end
+
 def load_all(fixtures, libraries)
   libraries.each do |name|
     require name
@@ -34,10 +46,36 @@ def load_all(fixtures, libraries)
     warn "#{path}: #{error.class}: #{error.message.lines.first}"
   end
   CODE_LOADING_DIR.freeze
+  adapt_fixtures
+end
+
+# What two fixtures keep in variables of their modules: each run has its own.
+def adapt_fixtures
+  if defined?(DirSpecs)
+    def DirSpecs.mock_dir(names = ["dir_specs_mock"]) = File.join(tmp(""), names)
+  end
   return unless defined?(TracePointSpec)
 
-  # The thread of the run, not the one that loads this.
   def TracePointSpec.target_thread? = Thread.current == SpecRun.current.thread
+end
+
+# Tables that hundreds of examples read, and none changes; without what cannot be shared, a Random.
+def share_tables
+  tables = [-> { MarshalSpec::DATA }, -> { MarshalSpec::DATA_19 }, -> { DirSpecs.mock_dir_files }, -> { TimeSpecs::Zones },
+            -> { ArraySpecs::CHI_SQUARED_CRITICAL_VALUES }, -> { HashSpecs.frozen_hash }, -> { HashSpecs.empty_frozen_hash }]
+  tables.each do |find|
+    table = find.call
+    table.select! { |_, value| shared?(value) } if Hash === table && !table.frozen?
+    Ractor.make_shareable(table)
+  rescue NameError
+    nil # no file of the run wants it
+  end
+end
+
+def shared?(value)
+  Ractor.make_shareable(value)
+rescue Ractor::Error
+  false
 end
 
 # Deals the files out, so that a run can be repeated, and waits.
@@ -53,7 +91,9 @@ def serve(ractors)
   end
 end
 
+load_encodings if JOB.fetch(:preload)
 load_all(JOB.fetch(:fixtures), JOB.fetch(:libraries))
+share_tables
 SOURCES = Ractor.make_shareable(sources(JOB.fetch(:sources)))
 LEFT_OUT = Ractor.make_shareable(JOB.fetch(:left_out))
 if JOB.fetch(:ractors) == 0
