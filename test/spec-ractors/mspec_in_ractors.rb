@@ -75,8 +75,7 @@ class SpecRun
     write("done", path)
   end
 
-  # The block is one of a `require_relative` of a spec: main has loaded the fixtures, shared examples are blocks, and
-  # each Ractor has its own.
+  # In place of require_relative.  Main has loaded the fixtures; shared examples are blocks, and each Ractor has its own.
   def needs(path, from)
     path = File.expand_path(path, File.dirname(from)).delete_suffix(".rb") + ".rb"
     return unless @sources.key?(path)
@@ -150,7 +149,7 @@ class SpecRun
 
   def key(state)
     text = state.description.b.gsub(/\s+/n, " ")
-    number = @keys[text] += 1
+    number = (@keys[text] += 1)
     number == 1 ? text : "#{text} (#{number})"
   end
 

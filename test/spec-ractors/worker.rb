@@ -25,7 +25,7 @@ end
 def load_encodings
   Encoding.list.each do |encoding|
     File.open(File::NULL, "rb", external_encoding: encoding, &:read)
-    [%w[UTF-8] << encoding.name, [encoding.name, "UTF-8"]].each do |pair|
+    [["UTF-8", encoding.name], [encoding.name, "UTF-8"]].each do |pair|
       Encoding::Converter.new(*pair)
     rescue EncodingError
       nil
@@ -61,8 +61,10 @@ end
 
 # Tables that hundreds of examples read, and none changes; without what cannot be shared, a Random.
 def share_tables
-  tables = [-> { MarshalSpec::DATA }, -> { MarshalSpec::DATA_19 }, -> { DirSpecs.mock_dir_files }, -> { TimeSpecs::Zones },
-            -> { ArraySpecs::CHI_SQUARED_CRITICAL_VALUES }, -> { HashSpecs.frozen_hash }, -> { HashSpecs.empty_frozen_hash }]
+  tables = [
+    -> { MarshalSpec::DATA }, -> { MarshalSpec::DATA_19 }, -> { DirSpecs.mock_dir_files }, -> { TimeSpecs::Zones },
+    -> { HashSpecs.frozen_hash }, -> { HashSpecs.empty_frozen_hash }, -> { ArraySpecs::CHI_SQUARED_CRITICAL_VALUES }
+  ]
   tables.each do |find|
     table = find.call
     table.select! { |_, value| shared?(value) } if Hash === table && !table.frozen?
