@@ -150,4 +150,15 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
       assert_equal(["a"] * names.size, ractors.map(&:take))
     RUBY
   end
+
+  def test_load_in_a_call_with_keywords
+    assert_ractor(<<~RUBY, timeout: 20)
+      names = Ractor.new do
+        %w[ISO-8859-3 KOI8-R EUC-KR].map do |name|
+          File.open(File::NULL, "r", external_encoding: name, internal_encoding: "UTF-8") { _1.external_encoding.name }
+        end
+      end.take
+      assert_equal(%w[ISO-8859-3 KOI8-R EUC-KR], names)
+    RUBY
+  end
 end
