@@ -112,6 +112,20 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
     RUBY
   end
 
+  # English makes such aliases.
+  def test_racing_alias_of_global_variable_and_its_use
+    assert_race(<<~'RUBY', times: 1)
+      alias $before $stderr
+      ractors = Array.new(3) { Ractor.new { 100_000.times { $before; $stdout }; eval("$after99").equal?($stderr) } }
+      100.times { |i| eval("alias $after#{i} $stderr") }
+      assert_equal([true] * 3, ractors.map(&:take))
+      $mine = 1
+      alias $before $mine
+      Thread.report_on_exception = false
+      assert_raise(Ractor::RemoteError) { Ractor.new { $before }.take }
+    RUBY
+  end
+
   def test_racing_eval_of_yield_and_eval_of_yield
     assert_race(<<~'RUBY', times: 3)
       assert_equal([true] * 4, race { |start, i| wait(start); 300.times { |n| eval("def m#{i}_#{n} = yield") }; true })
