@@ -61,17 +61,20 @@ rb_local_hooks_free(rb_hook_list_t *list)
     }
 }
 
-/* What any Ractor traces, this one +own+, in all that it runs. */
+/* What any Ractor traces in all that it runs: +events+, of one that may not be
+ * listed, and those of all that are.  VM lock. */
 rb_event_flag_t
-rb_ractor_hooks_events(rb_event_flag_t own)
+rb_ractor_hooks_events(rb_event_flag_t events)
 {
-    if (!rb_multi_ractor_p()) return own;
-
     rb_ractor_t *r;
-    RB_VM_LOCK_ENTER();
-    ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) {
-        if (r != GET_RACTOR()) own |= r->pub.hooks.events;
-    }
-    RB_VM_LOCK_LEAVE();
-    return own;
+    ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) events |= r->pub.hooks.events;
+    return events;
+}
+
+/* The Ractor is no more: nobody runs them, and what it alone traced is not traced.  The GC. */
+void
+rb_ractor_hooks_free(rb_hook_list_t *list)
+{
+    rb_hook_list_free_hooks(list);
+    rb_hook_list_free(list);
 }

@@ -27,7 +27,9 @@
  *       the events of all lists; these change under it too.
  *
  * And what is traced somewhere at all, which is what the interpreter asks first,
- * is what any Ractor traces: upstream has what the last one to say so traces.
+ * is what any Ractor traces: upstream has what the last one to say so traces,
+ * or the last one that was collected.  It changes under the VM lock, with the
+ * instructions.
  */
 
 #include "vm_core.h"
@@ -51,6 +53,7 @@ rb_hook_list_t *rb_local_hooks_own_or_new(rb_hook_list_t **place);
 rb_event_flag_t rb_local_hooks_events(const rb_hook_list_t *list);
 void rb_local_hooks_each(rb_hook_list_t *list, void (*func)(rb_hook_list_t *));
 void rb_local_hooks_free(rb_hook_list_t *list);
-rb_event_flag_t rb_ractor_hooks_events(rb_event_flag_t own);
+rb_event_flag_t rb_ractor_hooks_events(rb_event_flag_t events);
+void rb_ractor_hooks_free(rb_hook_list_t *list);
 
 #endif /* LOCKFREE_VM_TRACE_TARGET_H */

@@ -37,6 +37,20 @@ class TestLockfreeRePattern < Test::Unit::TestCase
     RUBY
   end
 
+  # Has the timeout of the Regexp it was made of, in encodings that one had been matched in, if these are copied, too.
+  def test_timeout_of_copy
+    assert_matches(<<~'RUBY')
+      pattern = Ractor.make_shareable(/^(a*)*\1$/)
+      Ractor.new(pattern) { |pattern| pattern.match?("\xff".b) }.take
+      copy = Ractor.make_shareable(Regexp.new(pattern, timeout: 0.1))
+      slow = ("a" * 40 + "\xff").b
+      assert_raise(Regexp::TimeoutError) do
+        Thread.new { sleep 10; abort "no timeout" }
+        copy.match?(slow)
+      end
+    RUBY
+  end
+
   def test_one_literal_for_many_encodings
     code = <<~'RUBY'
       CHECK = ->do

@@ -39,6 +39,43 @@ class TestLockfreeVmTraceTarget < Test::Unit::TestCase
     RUBY
   end
 
+  # Stock loses main's events each time.
+  def test_collecting_ractor_that_traces
+    assert_traces(<<~'RUBY')
+      30.times { Ractor.new { TracePoint.new(:call) {}.enable }.take }
+      count = 0
+      TracePoint.new(:line) { count += 1 }.enable do
+        5.times { GC.start }
+        count = 0
+        traced(1)
+        traced(1)
+      end
+      assert_operator(count, :>=, 4)
+    RUBY
+  end
+
+  # Stock loses events of either.
+  def test_racing_enable_and_enable
+    assert_traces(<<~'RUBY')
+      ractors = %i[line call].map do |event|
+        Ractor.new(event) do |event|
+          count = 0
+          trace = TracePoint.new(event) { count += 1 }
+          3_000.times.count do
+            count = 0
+            trace.enable
+            traced(1)
+            traced(1)
+            seen = count
+            trace.disable
+            seen < 2
+          end
+        end
+      end
+      assert_equal([0, 0], ractors.map(&:take))
+    RUBY
+  end
+
   def test_racing_enable_and_call_of_block
     assert_traces(<<~'RUBY')
       ractors = 4.times.map { |i| Ractor.new(i) { |i| 300.times.map { i.even? ? block_traced(1) : lines(method(:block_traced), :call, :return) }.uniq } }
