@@ -176,4 +176,16 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
                    [[1, 2].sum, [1, 2].select(&:even?), [0, 0].collect(&:succ), 5.downto(4).to_a])
     RUBY
   end
+
+  # Only main can; what it turns off meanwhile must be as it was.
+  def test_enable_that_raises_keeps_verbose
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      ractor = Ractor.new do
+        $VERBOSE = true
+        [(RubyVM::YJIT.enable rescue $!.class), $VERBOSE]
+      end
+      assert_equal([Ractor::IsolationError, true], ractor.take)
+    RUBY
+  end
 end
