@@ -16,6 +16,33 @@
 
 void rb_hook_list_free_hooks(rb_hook_list_t *list); /* vm_trace.c */
 
+/* Whether there is a Ractor of that id.  VM lock. */
+static bool
+ractor_lives_p(uint32_t id)
+{
+    rb_ractor_t *r;
+    ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) {
+        if (rb_ractor_id(r) == id) return true;
+    }
+    return false;
+}
+
+/* The list of a Ractor that is no more, empty, for this one; or NULL.  VM lock.
+ * Those who walk the lists meanwhile look for neither. */
+static rb_hook_list_t *
+local_hooks_inherit(rb_hook_list_t *list)
+{
+    while (list && ractor_lives_p(list->ractor_id)) list = list->next_ractor;
+    if (!list) return NULL;
+
+    rb_hook_list_free_hooks(list);
+    list->events = 0;
+    list->need_clean = false;
+    list->running = 0;
+    __atomic_store_n(&list->ractor_id, rb_ractor_id(GET_RACTOR()), __ATOMIC_RELAXED);
+    return list;
+}
+
 /* The list of this Ractor among those at +place+.  VM lock.
  * Synchronises with rb_local_hooks_own: nothing written to the list may sink
  * below the store. */
@@ -23,7 +50,7 @@ rb_hook_list_t *
 rb_local_hooks_own_or_new(rb_hook_list_t **place)
 {
     rb_hook_list_t *list = rb_local_hooks_own(place);
-    if (list) return list;
+    if (list || (list = local_hooks_inherit(*place))) return list;
 
     list = ZALLOC(rb_hook_list_t);
     list->is_local = true;

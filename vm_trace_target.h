@@ -16,13 +16,16 @@
  *
  * Representation.  As TracePoint#enable without a target, it is for the Ractor
  * that enables it.  On the ISEQ or definition hang as many lists as Ractors have
- * ever had a target there, linked by next_ractor.
+ * had a target there at a time, linked by next_ractor: that of a Ractor which is
+ * no more is for the next one.  A TracePoint that outlives its Ractor, as what
+ * take returns, has no list to be removed from.
  *
  * Invariants.
  *   [A] A list is changed, run and cleaned by its Ractor alone.  The GC marks it,
  *       all others stopped.
  *   [B] A list is linked in once, complete, under the VM lock, and freed with the
- *       ISEQ or definition.  An empty one is its Ractor's to use again.
+ *       ISEQ or definition.  An empty one is its Ractor's to use again.  Its
+ *       ractor_id changes under the VM lock when no Ractor has that id.
  *   [C] Instructions are made to trace, and made not to, under the VM lock, by
  *       the events of all lists; these change under it too.
  *
@@ -44,7 +47,8 @@ rb_local_hooks_own(rb_hook_list_t *const *place)
     if (LIKELY(!list)) return NULL;
 
     const struct rb_ractor_struct *self = GET_RACTOR();
-    while (list && list->ractor_id != ((const struct rb_ractor_pub *)self)->id) list = list->next_ractor;
+    const uint32_t id = ((const struct rb_ractor_pub *)self)->id;
+    while (list && __atomic_load_n(&list->ractor_id, __ATOMIC_RELAXED) != id) list = list->next_ractor;
     return list;
 }
 

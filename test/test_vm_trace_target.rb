@@ -76,6 +76,22 @@ class TestLockfreeVmTraceTarget < Test::Unit::TestCase
     RUBY
   end
 
+  # What hung on them is of a Ractor that is no more.
+  def test_disable_after_ractor
+    assert_traces(<<~'RUBY')
+      [method(:traced), method(:block_traced)].each do |target|
+        name = target.name
+        trace = Ractor.new(name) do |name|
+          TracePoint.new(:call) {}.tap { |tp| tp.enable(target: Object.instance_method(name)) }
+        end.take
+        before = lines(target, :call, :return).size
+        trace.disable
+        assert_equal([2, 2], [before, lines(target, :call, :return).size])
+        assert_equal([2] * 20, 20.times.map { Ractor.new(name) { |name| lines(Object.instance_method(name), :call, :return).size }.take })
+      end
+    RUBY
+  end
+
   def test_racing_enable_and_call_of_block
     assert_traces(<<~'RUBY')
       ractors = 4.times.map { |i| Ractor.new(i) { |i| 300.times.map { i.even? ? block_traced(1) : lines(method(:block_traced), :call, :return) }.uniq } }
