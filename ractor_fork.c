@@ -120,6 +120,10 @@ rb_ractor_atfork_first(rb_thread_t *th)
     vm->ractor.sync.terminate_waiting = false;
 
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
+        rb_thread_t *i;
+        ccan_list_for_each(&r->threads.set, i, lt_node) {
+            rb_native_mutex_initialize(&i->interrupt_lock); /* its tasks are freed; it may be held, or destroyed */
+        }
         if (r != cr) ractor_end_atfork(r);
     }
 

@@ -27,16 +27,21 @@
  * Solution.  Both withdraw the basket, without that lock: a yielding one is
  * waited for, and whoever looks at it afterwards finds it reserved.  It does not
  * matter when: a second interrupt waits as well.  What was answered meanwhile is
- * lost.  A select that finds its basket yielding sleeps on until it is filled,
+ * lost.  The copying may need the taker's Ractor, or main, which is to load a
+ * file: who waits gives way to its Ractor's other threads, and starts what
+ * others ask of its thread.  A select that finds its basket yielding sleeps on until it is filled,
  * so that an interrupt finds it in the one place where it withdraws.
  */
 
 #include <time.h>
 
+void rb_thread_let_others_run(void); /* thread.c */
+
 /* For a moment, while a basket is yielding.  Comes to a barrier, and does not look for other interrupts. */
 static void
 ractor_take_pause(void)
 {
+    rb_thread_let_others_run();
     RB_VM_LOCK_ENTER();
     RB_VM_LOCK_LEAVE();
     nanosleep(&(struct timespec){.tv_nsec = 50 * 1000}, NULL);

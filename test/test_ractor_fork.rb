@@ -79,6 +79,15 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
     RUBY
   end
 
+  # An ended thread has destroyed its lock before it is no more one of its Ractor's.
+  def test_racing_fork_and_end_of_thread
+    assert_forks(<<~'RUBY')
+      2.times { Ractor.new { loop { Array.new(5) { Thread.new { 1 } }.each(&:join) } } }
+      ractors = 3.times.map { Ractor.new { Array.new(20) { status(Thread.new { fork { exit!(7) } }.value) } } }
+      assert_equal({7 => 60}, ractors.flat_map(&:take).tally)
+    RUBY
+  end
+
   def test_other_ways_to_make_a_process
     assert_forks(<<~'RUBY')
       assert_equal(["told"] * 5, Array.new(5) { IO.popen("-") { |io| io ? io.read : print(Ractor.new { "told" }.take) } })

@@ -161,4 +161,22 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
       assert_equal(%w[ISO-8859-3 KOI8-R EUC-KR], names)
     RUBY
   end
+
+  # The interrupted thread waits for the copying, which waits for main.
+  def test_racing_interrupted_take_and_autoload_while_the_answer_is_copied
+    ["thread = Thread.current; Thread.new { sleep 0.1; thread.raise('stop') }; yielder.take rescue nil",
+     "thread = Thread.new { yielder.take }; sleep 0.1; thread.kill.join",
+     "thread = Thread.new { Ractor.select(yielder) }; sleep 0.1; thread.kill.join"].each do |take|
+      assert_loads(<<~RUBY)
+        file("late", "Late = 1")
+        Object.autoload(:Late, "\#{DIR}/late.rb")
+        class Slow
+          def initialize_clone(*, **) = (sleep 0.3; raise if Late != 1; super)
+        end
+        yielder = Ractor.new { loop { Ractor.yield(Slow.new) } }
+        #{take}
+        assert_instance_of(Slow, yielder.take)
+      RUBY
+    end
+  end
 end
