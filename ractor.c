@@ -85,3 +85,10 @@ rb_cvar_get_check_any_ractor(VALUE klass, ID id, VALUE val)
     isolation_error("can not get unshareable values from class variables "
                     "from non-main Ractors", klass, id);
 }
+
+/* Whether a second Ractor is alive now, not only whether there has been one.  Any Ractor, VM lock. */
+bool
+rb_ractor_others_p(void)
+{
+    return GET_VM()->ractor.cnt > 1;
+}

@@ -68,10 +68,13 @@ fn keep_targets(branch: BranchRef) {
     }
 }
 
-/// Whether the blocks of an ISEQ that nobody runs are freed with it only, and not at once: with several Ractors another one
-/// may be in the middle of an instruction of dead code that calls it.
+/// Whether the blocks of an ISEQ that nobody runs are freed with it only, and not at once: while there are several Ractors
+/// another one may be in the middle of an instruction of dead code that calls it. VM lock.
 pub fn kept_p() -> bool {
-    unsafe { rb_yjit_multi_ractor_p() }
+    extern "C" {
+        fn rb_ractor_others_p() -> bool;
+    }
+    unsafe { rb_ractor_others_p() }
 }
 
 /// Whether the Ractor is to leave for the interpreter. With one Ractor, only blocks that were invalidated one by one have

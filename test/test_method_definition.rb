@@ -28,6 +28,20 @@ class TestLockfreeMethodDefinition < Test::Unit::TestCase
     RUBY
   end
 
+  # Arguments are collected between the look-up and the frame: the GC, in another Ractor, may come between.
+  def test_racing_redefine_and_collect_arguments
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil
+      ractors = Array.new(6) do
+        Ractor.new do
+          10_000.times { eval("def among(*a, **k, &b) = [a, k, b&.call]; among(1, x: 2) { 3 }") }
+          among(1, x: 2) { 3 }
+        end
+      end
+      assert_equal([[[1], {x: 2}, 3]] * 6, ractors.map(&:take))
+    RUBY
+  end
+
   def test_racing_bind_and_redefine
     assert_ractors(<<~'RUBY')
       $VERBOSE = nil
