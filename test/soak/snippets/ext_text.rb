@@ -49,6 +49,6 @@ PP.pp({ a: [1] * 30, b: "x" * 60 }, +"")
 [1, { a: 2 }].pretty_inspect
 Open3.capture2("cat", stdin_data: "x").first
 Open3.capture3("echo a; echo b >&2; exit 2").then { |a, b, s| [a, b, s.exitstatus] }
-WeakRef.new("x" * 3).then { |w| [w.weakref_alive?, w.size] } #: what the library keeps is not shareable
+kept = "x" * 3; WeakRef.new(kept).then { |w| [w.weakref_alive?, w.size] } #: what the library keeps is not shareable
 Timeout.timeout(5) { 1 + 1 } #: a constant of the library is not shareable
 [$ERROR_INFO.class, $PROCESS_ID == $$] rescue $!.class

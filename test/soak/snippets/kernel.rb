@@ -25,7 +25,7 @@ file("1 + 1") { |f| load(File.expand_path(f)) }
 autoload?(:ZorkNone).class
 file("abc\nd") { |f| [open(f, &:read), File.open(f) { |io| io.readlines }, test(?e, f), test(?d, f), test(?s, f)] }
 [`echo hi`, $?.success?, system("exit 3"), $?.exitstatus, Process.wait2(spawn("exit 2"))[1].exitstatus]
-[select([IO.pipe[0]], nil, nil, 0), (r, w = IO.pipe; w << "x"; select([r], [w], nil, 1).map(&:size))]
+kept = IO.pipe; [select([kept[0]], nil, nil, 0), (r, w = IO.pipe; w << "x"; select([r], [w], nil, 1).map(&:size))]
 [srand(3).class, rand.class, Random.rand(1)]
 trap("USR2", "IGNORE").class
 at_exit { }.class

@@ -18,7 +18,7 @@ Process.setrlimit(:CORE, *Process.getrlimit(:CORE))
 [Signal.list.size > 20, Signal.signame(9), Signal.signame(2), Signal.list["INT"]]
 Signal.trap("USR1") { }.class.name.size > 3
 [ENV["PATH"].class, ENV.fetch("ZORK", 1), ENV.key?("PATH"), ENV.to_h.class, ENV.keys.class, ENV.values.class, ENV.size.class, ENV.empty?, ENV.include?("TZ"), ENV.has_key?("X"), ENV.member?("X"), ENV.value?("UTC"), ENV.has_value?("zork"), ENV.key("UTC"), ENV.inspect.class, ENV.to_a.class, ENV.assoc("TZ"), ENV.rassoc("UTC").class, ENV.values_at("TZ"), ENV.slice("TZ"), ENV.except("TZ").key?("TZ"), ENV.select { |k, v| k == "TZ" }, ENV.filter { false }, ENV.reject { true }, ENV.find { |k, v| k == "TZ" }, ENV.map { 1 }.sum.class, ENV.each { }.class, ENV.each_pair { }.class, ENV.each_key { }.class, ENV.each_value { }.class, ENV.rehash, ENV.to_s, ENV.to_hash.class, ENV.invert.class, (ENV.freeze rescue $!.class), (ENV.clone rescue $!.class), (ENV.dup rescue $!.class)]
-k = "SOAK#{Random.rand(10**15)}"; [ENV[k] = "1", ENV[k], ENV.store(k, "2"), ENV.fetch(k), ENV.delete(k), ENV[k], ENV.update(k => "3").class, ENV[k], ENV.merge!(k => "4").class, ENV[k], ENV.delete_if { |n, _| n == k }.class, ENV.keep_if { true }.class, ENV.reject! { false }, ENV.select! { true }, ENV.filter! { true }]
+k = "SOAK#{Ractor.current.object_id}_#{Thread.current.object_id}"; [ENV[k] = "1", ENV[k], ENV.store(k, "2"), ENV.fetch(k), ENV.delete(k), ENV[k], ENV.update(k => "3").class, ENV[k], ENV.merge!(k => "4").class, ENV[k], ENV.delete_if { |n, _| n == k }.class, ENV.keep_if { true }.class, ENV.reject! { false }, ENV.select! { true }, ENV.filter! { true }]
 [RUBY_VERSION, RUBY_ENGINE, RUBY_PATCHLEVEL, RUBY_PLATFORM.class, RUBY_DESCRIPTION.class, RUBY_COPYRIGHT.class]
 Process.warmup
 `true`.then { $?.to_i }

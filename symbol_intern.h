@@ -1,0 +1,40 @@
+#ifndef LOCKFREE_SYMBOL_INTERN_H
+#define LOCKFREE_SYMBOL_INTERN_H
+/**********************************************************************
+
+  symbol_intern.h - one number for a name
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of symbol.c.
+ *
+ * Problem.  Upstream looks a name up, and if it is not there gives it the next
+ * number, in two steps under the lock each.  Two Ractors that meet a new name at
+ * once, in code that they parse or by rb_intern in C, got two numbers for it: a
+ * method or a variable that one of them had defined was not found by the other,
+ * nor by itself when it asked again.
+ *
+ * Solution.  Who has not found the name looks again with the lock held, and
+ * keeps it until the name has its number.
+ */
+
+/* The number of +str+, which was not there a moment ago.  Any Ractor.  What
+ * intern_str raises lets go of the lock. */
+static ID
+intern_str_once(VALUE str, int mutable)
+{
+    ID id;
+
+    GLOBAL_SYMBOLS_ENTER(symbols);
+    {
+        VALUE sym = lookup_str_sym_with_lock(symbols, str);
+        id = sym ? rb_sym2id(sym) : intern_str(str, mutable);
+    }
+    GLOBAL_SYMBOLS_LEAVE();
+    return id;
+}
+
+#endif /* LOCKFREE_SYMBOL_INTERN_H */
