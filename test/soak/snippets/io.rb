@@ -50,7 +50,7 @@ folder { |d| File.write("#{d}/a", ""); x = Dir.open(d); r = [x.children, x.each_
 folder { |d| Dir.open(d) { |x| Dir.for_fd(IO.sysopen(d)).close; x.class } }
 d = path; [Dir.mkdir(d), Dir.exist?(d), Dir.rmdir(d), Dir.mkdir(d), Dir.unlink(d), Dir.mkdir(d), Dir.delete(d), (Dir.mkdir("/zork/none") rescue $!.class)]
 [Dir.pwd.class, Dir.getwd.class, Dir.home.class, Dir.glob("/et{c}").size, (Dir.chroot("/zork") rescue $!.class)]
-Dir.chdir(".") { 1 } rescue $!.class
+(Dir.chdir(".") { 1 } rescue 1)
 Dir.glob("/etc/*.conf").size >= 0
 b = IO::Buffer.new(16); [b.set_string("hello", 1), b.get_string(1, 5), b.set_value(:U8, 0, 65), b.get_value(:U8, 0), b.get_values([:U8, :u16], 0), b.set_values([:U8, :U8], 0, [1, 2]), b.size, b.slice(0, 4).size, b.each(:U8).first(2), b.each_byte.first(1), b.values(:U8).size, b.empty?, b.null?, b.valid?, b.internal?, b.external?, b.mapped?, b.readonly?, b.shared?, b.private?, b.locked?, b.locked { 1 }, b.inspect.class, b.to_s.class, b.hexdump.class, b.resize(32).size, b.clear.class, b.copy(IO::Buffer.for("ab")), b <=> b, (b & IO::Buffer.for("a")).size, (b | IO::Buffer.for("a")).size, (b ^ IO::Buffer.for("a")).size, (~b).size, b.and!(IO::Buffer.for("a")).class, b.or!(IO::Buffer.for("a")).class, b.xor!(IO::Buffer.for("a")).class, b.not!.class, b.transfer.size, b.free.class]
 [IO::Buffer.for("abc").get_string, IO::Buffer.string(3) { |x| x.set_string("abc") }, IO::Buffer.size_of(:u32), IO::Buffer.size_of([:U8, :u16])]
