@@ -116,8 +116,9 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
   def test_racing_alias_of_global_variable_and_its_use
     assert_race(<<~'RUBY', times: 1)
       alias $before $stderr
-      ractors = Array.new(3) { Ractor.new { 100_000.times { $before; $stdout }; eval("$after99").equal?($stderr) } }
+      ractors = Array.new(3) { Ractor.new { 100_000.times { $before; $stdout }; Ractor.receive; eval("$after99").equal?($stderr) } }
       100.times { |i| eval("alias $after#{i} $stderr") }
+      ractors.each { |ractor| ractor.send(:made) }
       assert_equal([true] * 3, ractors.map(&:take))
       $mine = 1
       alias $before $mine
