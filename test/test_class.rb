@@ -2,15 +2,10 @@
 # test_class.rb - class_list_subclasses_under_lock, class_make_singleton_under_lock: Ractors that make classes of one.
 
 require "test/unit"
+require_relative "assert_ractors"
 
 class TestLockfreeClass < Test::Unit::TestCase
-  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
-
-  def assert_ractors(code)
-    YJIT.each do |options|
-      assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
-    end
-  end
+  include LockfreeAssertRactors
 
   def test_racing_subclasses_and_new
     assert_ractors(<<~'RUBY')

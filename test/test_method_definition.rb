@@ -2,15 +2,10 @@
 # test_method_definition.rb - method_definition.h: Ractors that make objects of one method.
 
 require "test/unit"
+require_relative "assert_ractors"
 
 class TestLockfreeMethodDefinition < Test::Unit::TestCase
-  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
-
-  def assert_ractors(code)
-    YJIT.each do |options|
-      assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
-    end
-  end
+  include LockfreeAssertRactors
 
   def test_racing_bind_and_bind
     assert_ractors(<<~'RUBY')

@@ -2,15 +2,10 @@
 # test_method_table.rb - method_table.c: Ractors that copy, list and change the methods of one class.
 
 require "test/unit"
+require_relative "assert_ractors"
 
 class TestLockfreeMethodTable < Test::Unit::TestCase
-  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
-
-  def assert_ractors(code)
-    YJIT.each do |options|
-      assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
-    end
-  end
+  include LockfreeAssertRactors
 
   def test_racing_dup_and_dup
     assert_ractors(<<~'RUBY')

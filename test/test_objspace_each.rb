@@ -2,15 +2,10 @@
 # test_objspace_each.rb - objspace_each.c: walking the heap while Ractors fill it.
 
 require "test/unit"
+require_relative "assert_ractors"
 
 class TestLockfreeObjspaceEach < Test::Unit::TestCase
-  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
-
-  def assert_ractors(code)
-    YJIT.each do |options|
-      assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
-    end
-  end
+  include LockfreeAssertRactors
 
   def test_racing_each_object_and_new
     assert_ractors(<<~'RUBY')
