@@ -13,7 +13,7 @@
 /* The builtin of these methods' loops, which have the index of the next element
  * and the element as their first two locals: sets both, true; or false at the
  * end of +ary+. YJIT knows it by its name, and emits it inline
- * (yjit_array_each.rs). Of the running Ractor's own frame. */
+ * (yjit/array_each.rs). Of the running Ractor's own frame. */
 static VALUE
 ary_each_next(rb_execution_context_t *ec, VALUE ary)
 {

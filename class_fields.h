@@ -313,7 +313,7 @@ void rb_shape_edges_foreach(rb_shape_t *shape, rb_id_table_foreach_func_t *func,
 void rb_shape_index_build(rb_shape_t *shape, unsigned int max_nodes);
 
 /* The hash of an ID in the open-addressed indexes of shape.c and imemo.c, and of
- * a word of the kind in vm_method_cache.c, which takes its upper bits:
+ * a word of the kind in vm/method_cache.c, which takes its upper bits:
  * Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
 static inline uint32_t
 rb_id_hash(ID id)
@@ -330,7 +330,7 @@ uint32_t rb_class_ivar_count(VALUE klass);
 VALUE rb_class_ivar_delete(VALUE klass, ID id, VALUE undef);
 
 /* What compiled code needs to read a variable of a class; see
- * yjit_class_ivar.rs, which has the same struct. */
+ * yjit/class_ivar.rs, which has the same struct. */
 struct rb_class_ivar_location {
     shape_id_t shape_id;
     bool has_shape;             /* not without variables, not too complex */
@@ -346,7 +346,7 @@ struct rb_class_ivar_location {
 
 void rb_class_ivar_locate(VALUE klass, ID id, struct rb_class_ivar_location *location);
 
-/* ---- vm_class_variable.h: the inline cache of @@x ------------------- */
+/* ---- vm/class_variable.h: the inline cache of @@x ------------------- */
 
 /* T_IMEMO, imemo_cvar_cache: what a look-up of @@x has found.  Immutable once
  * published; Note [CVAR-CACHE]. */

@@ -1,21 +1,25 @@
-# lockfree.mk -- how CRuby's build compiles our files, which it sees as lockfree/*.c.
+# lockfree.mk -- how CRuby's build compiles our files, which it sees as lockfree/*.c and lockfree/*/*.c.
 #
 # GNUmakefile of the object folder includes this before the rules of common.mk, whose COMMONOBJS has $(LOCKFREE_OBJS).
-# A file added to the top folder of the repository needs no change here.
+# A file added to the top folder of the repository, or to a folder that tool/tree knows, needs no change here.
 
-LOCKFREE_SRCS = $(wildcard $(srcdir)/lockfree/*.c)
-LOCKFREE_HDRS = $(wildcard $(srcdir)/lockfree/*.h)
+LOCKFREE_SRCS = $(wildcard $(srcdir)/lockfree/*.c $(srcdir)/lockfree/*/*.c)
+LOCKFREE_HDRS = $(wildcard $(srcdir)/lockfree/*.h $(srcdir)/lockfree/*/*.h)
 LOCKFREE_OBJS = $(LOCKFREE_SRCS:$(srcdir)/%.c=%.$(OBJEXT))
+LOCKFREE_DIRS = $(sort $(dir $(LOCKFREE_OBJS)))
 
 # The files of CRuby that include a header of ours.
-LOCKFREE_USERS := $(shell cd $(srcdir) && grep -ls '"lockfree/[a-z_]*\.h"' *.c *.h *.y internal/*.h gc/*.h gc/*/*.c ext/*/*.c)
+LOCKFREE_USERS := $(shell cd $(srcdir) && grep -ls '"lockfree/[a-z_/]*\.h"' *.c *.h *.y internal/*.h gc/*.h gc/*/*.c ext/*/*.c)
 
-$(LOCKFREE_OBJS): lockfree/.time $(LOCKFREE_HDRS) \
+$(LOCKFREE_OBJS): $(addsuffix .time,$(LOCKFREE_DIRS)) $(LOCKFREE_HDRS) \
 	$(wildcard $(srcdir)/*.h $(srcdir)/internal/*.h $(srcdir)/include/ruby/*.h $(srcdir)/include/ruby/internal/*.h)
 
-lockfree/.time:
+$(addsuffix .time,$(LOCKFREE_DIRS)):
 	$(Q) $(MAKEDIRS) $(@D)
 	@$(NULLCMD) > $@
+
+# An object whose source has gone or moved is nobody's; who looks through all objects (tool/globals) would meet it.
+LOCKFREE_GONE := $(shell rm -f $(filter-out $(LOCKFREE_OBJS),$(wildcard lockfree/*.$(OBJEXT) lockfree/*/*.$(OBJEXT))))
 
 # common.mk knows which objects hang on each header of CRuby, and nothing of ours. So a change to a header of ours counts
 # as one to the files that include it.

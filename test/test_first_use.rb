@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_first_use.rb - first_use.h, vm_block_users.h, and what else of test/globals was wrong: statics and lists that
+# test_first_use.rb - first_use.h, vm/block_users.h, and what else of test/globals was wrong: statics and lists that
 # Ractors share.
 
 require "test/unit"

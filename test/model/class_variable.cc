@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * Note [CVAR-CACHE] of vm_class_variable.h, by the steps of vm_getclassvariable,
+ * Note [CVAR-CACHE] of vm/class_variable.h, by the steps of vm_getclassvariable,
  * vm_cvar_find, vm_cvar_cached_value, rb_cvar_cache_new, rb_class_ivar_delete, and
  * of upstream's find_cvar, cvar_overtaken, rb_cvar_set and do_include_modules_at,
  * as patched.

@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * vm_constant_cache.h, by the steps of rb_vm_ic_hit_value, and of upstream's
+ * vm/constant_cache.h, by the steps of rb_vm_ic_hit_value, and of upstream's
  * rb_vm_opt_getconstant_path, vm_ic_track_const_chain, vm_ic_update,
  * rb_clear_constant_cache_for_id, rb_const_lookup, rb_const_search_from,
  * const_set, const_tbl_update and rb_const_remove, as patched.

@@ -11,7 +11,7 @@
  * (fields_lookup, fields_foreach_shape, class_ivar_set_locked,
  * class_ivar_append_shape_locked, class_ivar_append_complex_locked,
  * class_ivar_delete_locked, ...), imemo.c (rb_imemo_fields_new, ..._complex),
- * vm_class_ivar.h (vm_setivar_class) and yjit_class_ivar.rs (gen_get on arm64).
+ * vm/class_ivar.h (vm_setivar_class) and yjit/class_ivar.rs (gen_get on arm64).
  *
  * The shapes exist before the threads start, as a table of this file: that they
  * can be read is shape.cc's matter.  So with the table of a too-complex class,

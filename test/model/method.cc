@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * vm_method_cache.c (lookup, rb_vm_method_cache_store), and upstream's
+ * vm/method_cache.c (lookup, rb_vm_method_cache_store), and upstream's
  * vm_search_method_fastpath, vm_search_method_slowpath0,
  * rb_vm_search_method_slowpath, vm_search_cc, clear_method_cache_by_id_in_class,
  * rb_vm_ccs_free, rb_method_entry_make, vm_search_super_method and vm_cc_new, as

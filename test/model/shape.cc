@@ -16,7 +16,7 @@
  * Scaled down: past 3 variables one shape in two has an index, not past 10 one
  * in four; tables start with 4 slots, not 8; all ids have one hash.
  *
- * The cache of a site is one word, shape id and index, of vm_class_ivar.h
+ * The cache of a site is one word, shape id and index, of vm/class_ivar.h
  * (vm_getivar_class, vm_getivar_class_miss, vm_setivar_class_slowpath) and shape.c
  * (rb_shape_get_iv_index_with_hint); its stores are vm_ic_attr_index_set and
  * vm_cc_attr_index_set, its loads vm_ic_ and vm_cc_atomic_shape_and_index.

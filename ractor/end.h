@@ -1,0 +1,57 @@
+#ifndef LOCKFREE_RACTOR_END_H
+#define LOCKFREE_RACTOR_END_H
+/**********************************************************************
+
+  ractor/end.h - when the last thread of a Ractor is gone
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of thread_pthread.c.
+ *
+ * Problem.  A thread of a Ractor runs on a stack of its own, and when it ends it
+ * goes back to that of the native thread, with the lock of the Ractor's scheduler
+ * in its hands; there the lock is let go.  Upstream calls the thread finished
+ * before it goes back.  A GC in another Ractor may then free the Ractor, the lock
+ * and the stack while they are in use.
+ *
+ * Solution.  The native thread remembers whom it carried, and calls it finished
+ * when it stands on its own stack and has let go of the lock.
+ *
+ * Where an ended thread hands over to another of its Ractor, the native thread
+ * comes there later, or carries another one to its end first: until then the
+ * thread is kept.  At the end of the process it may not come there any more, so
+ * that Ractors are not freed then (rb_gc_shutdown_call_finalizer_p).
+ */
+
+/* The thread that +nt+ carried last is gone.  +nt+ itself, without its lock. */
+static void
+thread_sched_bury(struct rb_native_thread *nt)
+{
+    rb_thread_t *th = nt->ended_thread;
+    if (!th) return;
+
+    nt->ended_thread = NULL;
+    __atomic_store_n(&th->sched.finished, true, __ATOMIC_RELEASE); /* pairs with thread_sched_buried_p */
+}
+
+#if USE_MN_THREADS
+/* +th+, on +nt+, does nothing more but leave its stack. */
+static void
+thread_sched_ended(struct rb_native_thread *nt, rb_thread_t *th)
+{
+    thread_sched_bury(nt); /* that one left its stack for this */
+    nt->ended_thread = th;
+}
+#endif
+
+/* Whether nobody uses the stack and the Ractor of +th+ any more.  In the GC, which stops Ractors, but not +nt+. */
+static bool
+thread_sched_buried_p(const rb_thread_t *th)
+{
+    return __atomic_load_n(&th->sched.finished, __ATOMIC_ACQUIRE);
+}
+
+#endif /* LOCKFREE_RACTOR_END_H */

@@ -1,0 +1,138 @@
+/**********************************************************************
+
+  ractor/fork.c - fork a process whose Ractors run
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Problem.  fork copies one thread, and all locks and tables as the others have
+ * them at that moment.  Upstream asks nobody: the child then waits for the VM
+ * lock, or the lock of a Ractor, which a thread that is no more still holds, or
+ * finds a table half changed.  What is left of the other Ractors counts as
+ * running: their take waits for ever, and the slots that they were to fill next
+ * are lost.
+ *
+ * Solution.  The parent stops all Ractors, as the GC does, and forks with the VM
+ * lock held: rb_ractor_before_fork, rb_ractor_after_fork.  So no other thread is
+ * inside of anything that is done with the lock of a Ractor (its GVL), of the VM
+ * or under a lock of ours, all of which are held between two safe points only.
+ * Two Ractors that fork, which stop and start the timer thread, take turns.
+ *
+ * What may be held nevertheless is what a thread holds that waits, or that comes
+ * back from waiting: the lock of a scheduler, of a Ractor, of a thread's
+ * interrupts, and the insides of condition variables.  The child makes those
+ * anew, here and in rb_thread_atfork_internal, and ends the other Ractors:
+ * rb_ractor_atfork_first, before anything in the child takes a lock.  To take
+ * from them, or to send to them, raises Ractor::ClosedError; what one had to say
+ * when it ended before can still be taken.
+ *
+ * A process that only forks in order to execute a file (system, spawn, popen)
+ * runs no Ruby in the child, and stops nobody.
+ *
+ * exec, and fork, stop the timer thread, and start it again where they fail.  Two
+ * Ractors may be doing so at once, or two threads, as an exec waits for files
+ * that it redirects to: the first one stops it, the last one starts it.  The lock
+ * is held while the thread is waited for, but not at a safe point.
+ */
+
+#include "internal.h"
+#include "internal/gc.h"
+#include "ractor_core.h"
+#include "vm_sync.h"
+#include "lockfree/ractor/fork.h"
+#include "lockfree/vm/insns_count.h"
+
+/* Any Ractor, without the VM lock. */
+void
+rb_ractor_before_fork(void)
+{
+    RB_VM_LOCK();
+    rb_vm_barrier();
+}
+
+/* The same, in the parent, or where fork has failed. */
+void
+rb_ractor_after_fork(void)
+{
+    RB_VM_UNLOCK();
+}
+
+static rb_nativethread_lock_t timer_stops_lock = RB_NATIVETHREAD_LOCK_INIT;
+static unsigned int timer_stops; /* with the lock held */
+
+/* Any Ractor. */
+void
+rb_exec_stop_timer_thread(void)
+{
+    rb_native_mutex_lock(&timer_stops_lock);
+    if (timer_stops++ == 0) rb_thread_stop_timer_thread();
+    rb_native_mutex_unlock(&timer_stops_lock);
+}
+
+/* The same Ractor. */
+void
+rb_exec_start_timer_thread(void)
+{
+    rb_native_mutex_lock(&timer_stops_lock);
+    if (--timer_stops == 0) {
+        rb_thread_reset_timer_thread();
+        rb_thread_start_timer_thread();
+    }
+    rb_native_mutex_unlock(&timer_stops_lock);
+}
+
+#if defined(HAVE_WORKING_FORK)
+static void
+ractor_end_atfork(rb_ractor_t *r)
+{
+    rb_native_mutex_initialize(&r->sync.lock);
+    r->sync.incoming_port_closed = true;
+    r->sync.outgoing_port_closed = true;
+
+    r->threads.cnt = 0; /* so that they are not marked */
+    r->threads.main = NULL;
+    r->status_ = ractor_terminated;
+
+    rb_vm_insns_count_ractor_ended(r);
+    rb_fiber_pool_ractor_ended(r);
+    if (r->newobj_cache) {
+        rb_gc_ractor_cache_free(r->newobj_cache);
+        r->newobj_cache = NULL;
+    }
+}
+
+/* The child, as the first thing.  +th+ is its only thread. */
+void
+rb_ractor_atfork_first(rb_thread_t *th)
+{
+    rb_vm_t *vm = th->vm;
+    rb_ractor_t *cr = th->ractor, *r;
+
+    rb_native_mutex_initialize(&timer_stops_lock);
+    timer_stops = 0;
+
+    rb_native_mutex_initialize(&vm->ractor.sync.lock);
+    rb_native_cond_initialize(&vm->ractor.sync.terminate_cond);
+    vm->ractor.sync.lock_owner = NULL;
+    vm->ractor.sync.lock_rec = 0;
+    vm->ractor.sync.terminate_waiting = false;
+
+    ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
+        rb_thread_t *i;
+        ccan_list_for_each(&r->threads.set, i, lt_node) {
+            rb_native_mutex_initialize(&i->interrupt_lock); /* its tasks are freed; it may be held, or destroyed */
+        }
+        if (r != cr) ractor_end_atfork(r);
+    }
+
+    rb_native_mutex_initialize(&cr->sync.lock);
+    cr->sync.takers_queue.cnt = 0; /* who waits for our yield is gone */
+
+    struct rb_native_thread *nt = th->nt;
+    rb_native_cond_initialize(&nt->cond.readyq);
+    if (&nt->cond.readyq != &nt->cond.intr) rb_native_cond_initialize(&nt->cond.intr);
+    nt->ended_thread = NULL; /* gone with the others: lockfree/ractor/end.h */
+}
+#endif

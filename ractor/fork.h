@@ -1,0 +1,13 @@
+#ifndef LOCKFREE_RACTOR_FORK_H
+#define LOCKFREE_RACTOR_FORK_H
+/* ractor/fork.h - fork a process whose Ractors run; see ractor/fork.c.  Licence: see LICENSE. */
+
+struct rb_thread_struct;
+
+void rb_ractor_before_fork(void);
+void rb_ractor_after_fork(void);
+void rb_exec_stop_timer_thread(void);
+void rb_exec_start_timer_thread(void);
+void rb_ractor_atfork_first(struct rb_thread_struct *th);
+
+#endif /* LOCKFREE_RACTOR_FORK_H */

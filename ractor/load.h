@@ -1,0 +1,195 @@
+#ifndef LOCKFREE_RACTOR_LOAD_H
+#define LOCKFREE_RACTOR_LOAD_H
+/**********************************************************************
+
+  ractor/load.h - have main load a file, and wait for it
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of ractor.c.
+ *
+ * Problem.  A Ractor that requires a file, or meets a constant that is loaded at
+ * its first use, has main do it, in a new thread.  Upstream hands that thread
+ * the address of what it is to do on the waiting thread's stack, and a Ractor
+ * for the answer: when the waiting thread is killed meanwhile, main's writes
+ * into a stack that is another one's, or no more.  Module#autoload itself takes
+ * a Mutex and changes tables that are main's threads' alone.
+ *
+ * Solution.  What is to be done is an object, of which each side has its own
+ * reference; the answer is left in it.  Who waits sleeps outside of Ruby until
+ * it is there, and can be interrupted: then nobody reads the answer, and the
+ * loading goes on.  Module#autoload and #autoload? are done by main as well.
+ *
+ *   asked          written by who asks, before main knows of it; afterwards by
+ *                  main's thread; read by who asks when done: under +lock+ each
+ *   done, woken    under +lock+
+ *
+ * The object is alive while it is on a stack, in a task of main's thread
+ * (rb_interrupt_exec_flag_value_data), or in ractor_loads, which is main's alone.
+ */
+
+struct ractor_load {
+    rb_nativethread_lock_t lock;
+    rb_nativethread_cond_t cond;
+    bool done, woken;
+    VALUE (*func)(void *);
+    struct cross_ractor_require asked;
+};
+
+static VALUE ractor_loads; /* of main: keys are what its threads load for others */
+
+static void
+ractor_load_mark(void *ptr)
+{
+    struct ractor_load *load = ptr;
+    rb_gc_mark_locations((VALUE *)&load->asked, (VALUE *)(&load->asked + 1));
+}
+
+/* The lock and the condition are not destroyed: after a fork they may be those of a thread that is no more. */
+static const rb_data_type_t ractor_load_type = {
+    "ractor/load",
+    {ractor_load_mark, RUBY_DEFAULT_FREE, NULL},
+    0, 0, RUBY_TYPED_FREE_IMMEDIATELY
+};
+
+static VALUE
+ractor_load_run(VALUE self)
+{
+    struct ractor_load *load = RTYPEDDATA_GET_DATA(self);
+    load->func(&load->asked);
+    return Qnil;
+}
+
+/* Also if the thread is killed, with neither result nor exception. */
+static VALUE
+ractor_load_answer(VALUE self)
+{
+    struct ractor_load *load = RTYPEDDATA_GET_DATA(self);
+
+    rb_native_mutex_lock(&load->lock);
+    load->done = true;
+    rb_native_cond_signal(&load->cond);
+    rb_native_mutex_unlock(&load->lock);
+    rb_hash_delete(ractor_loads, self);
+    return Qnil;
+}
+
+/* In a thread of main. */
+static VALUE
+ractor_load_thread(void *self)
+{
+    return rb_ensure(ractor_load_run, (VALUE)self, ractor_load_answer, (VALUE)self);
+}
+
+/* In main's main thread, wherever it looks for interrupts. */
+static VALUE
+ractor_load_start(void *self)
+{
+    if (!ractor_loads) {
+        ractor_loads = rb_obj_hide(rb_ident_hash_new());
+        rb_vm_register_global_object(ractor_loads);
+    }
+    rb_hash_aset(ractor_loads, (VALUE)self, Qtrue);
+    rb_thread_create(ractor_load_thread, self);
+    return Qnil;
+}
+
+/* Without the GVL. */
+static void *
+ractor_load_sleep(void *ptr)
+{
+    struct ractor_load *load = ptr;
+
+    rb_native_mutex_lock(&load->lock);
+    while (!load->done && !load->woken) rb_native_cond_wait(&load->cond, &load->lock);
+    load->woken = false;
+    bool done = load->done;
+    rb_native_mutex_unlock(&load->lock);
+    return done ? load : NULL;
+}
+
+static void
+ractor_load_wake(void *ptr)
+{
+    struct ractor_load *load = ptr;
+
+    rb_native_mutex_lock(&load->lock);
+    load->woken = true;
+    rb_native_cond_signal(&load->cond);
+    rb_native_mutex_unlock(&load->lock);
+}
+
+/* Has main run +func+ with a copy of +asked+, and returns the result, or raises the exception, that it leaves there.
+ * Any Ractor but main. */
+static VALUE
+ractor_load_in_main(VALUE (*func)(void *), const struct cross_ractor_require *asked)
+{
+    struct ractor_load *load;
+    VALUE self = TypedData_Make_Struct(0, struct ractor_load, &ractor_load_type, load);
+    rb_native_mutex_initialize(&load->lock);
+    rb_native_cond_initialize(&load->cond);
+    load->func = func;
+    load->asked = *asked;
+
+    rb_threadptr_interrupt_exec(GET_VM()->ractor.main_ractor->threads.main, ractor_load_start, (void *)self,
+                                rb_interrupt_exec_flag_value_data);
+    while (!rb_nogvl(ractor_load_sleep, load, ractor_load_wake, load, 0)) RUBY_VM_CHECK_INTS(GET_EC());
+
+    VALUE result = load->asked.result, exception = load->asked.exception;
+    RB_GC_GUARD(self);
+    if (!UNDEF_P(exception)) rb_exc_raise(exception);
+    if (UNDEF_P(result)) rb_raise(rb_eThreadError, "the main Ractor's thread that was to load it was killed");
+    return result;
+}
+
+static VALUE
+autoload_set_body(VALUE data)
+{
+    struct cross_ractor_require *crr = (struct cross_ractor_require *)data;
+    rb_autoload_str(crr->module, crr->name, crr->feature);
+    crr->result = Qnil;
+    return Qnil;
+}
+
+static VALUE
+ractor_autoload_set_func(void *data)
+{
+    return ractor_require_protect(data, autoload_set_body);
+}
+
+/* Module#autoload, from any Ractor but main. */
+void
+rb_ractor_autoload_set(VALUE module, ID name, VALUE feature)
+{
+    struct cross_ractor_require crr = {
+        .feature = rb_str_new_frozen(feature), .module = module, .name = name, .result = Qundef, .exception = Qundef,
+    };
+    ractor_load_in_main(ractor_autoload_set_func, &crr);
+}
+
+static VALUE
+autoload_p_body(VALUE data)
+{
+    struct cross_ractor_require *crr = (struct cross_ractor_require *)data;
+    crr->result = rb_autoload_at_p(crr->module, crr->name, FALSE);
+    return Qnil;
+}
+
+static VALUE
+ractor_autoload_p_func(void *data)
+{
+    return ractor_require_protect(data, autoload_p_body);
+}
+
+/* The file that the constant +name+ of +module+ itself will be loaded from, or nil.  Any Ractor but main. */
+VALUE
+rb_ractor_autoload_p(VALUE module, ID name)
+{
+    struct cross_ractor_require crr = {.module = module, .name = name, .result = Qundef, .exception = Qundef};
+    return ractor_load_in_main(ractor_autoload_p_func, &crr);
+}
+
+#endif /* LOCKFREE_RACTOR_LOAD_H */

@@ -1,0 +1,25 @@
+#ifndef LOCKFREE_RACTOR_MOVE_H
+#define LOCKFREE_RACTOR_MOVE_H
+/**********************************************************************
+
+  ractor/move.h - what `move: true` needs of CRuby, and gives it
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+#include "internal.h"
+
+/* ractor/move.c */
+VALUE rb_ractor_move_prepare(VALUE obj);
+VALUE rb_ractor_move_commit(VALUE plan);
+void rb_ractor_move_end(VALUE plan);
+VALUE rb_ractor_move(VALUE obj);
+
+/* ractor.c, patched: static in upstream */
+extern VALUE rb_cRactorMovedObject;
+extern VALUE rb_eRactorError;
+/* variable.c, patched likewise: object => its struct gen_ivtbl; VM lock */
+extern st_table *generic_iv_tbl_;
+
+#endif /* LOCKFREE_RACTOR_MOVE_H */

@@ -1,0 +1,127 @@
+# frozen_string_literal: true
+# ractor/test_fork.rb - ractor/fork.c: fork a process whose Ractors run.
+
+require "test/unit"
+
+class TestLockfreeRactorFork < Test::Unit::TestCase
+  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+
+  PREAMBLE = <<~'RUBY'
+    COMPUTE = 3.times.map do
+      Ractor.new { i = 0; loop { i += 1; [i].map { |x| x.to_s }; Fiber.new { i }.resume if i % 50 == 0 } }
+    end
+    sleep 0.05
+
+    # What the process +pid+ exits with; :hangs if it does not within 20 s.
+    def status(pid)
+      4000.times do
+        _, status = Process.wait2(pid, Process::WNOHANG)
+        return status.exitstatus || status.inspect if status
+        sleep 0.005
+      end
+      Process.kill(:KILL, pid)
+      Process.wait(pid)
+      :hangs
+    end
+  RUBY
+
+  def assert_forks(code)
+    omit("no fork") unless Process.respond_to?(:fork)
+    YJIT.each do |options|
+      assert_separately(%w[-W:no-experimental --disable-gems] + options, PREAMBLE + code, timeout: 100)
+    end
+  end
+
+  def test_racing_fork_and_compute
+    assert_forks(<<~'RUBY')
+      results = 40.times.map do
+        status(fork do
+          GC.start
+          answer = Ractor.new { Array.new(1000) { |i| i.to_s }.size }.take
+          answer += Thread.new { Fiber.new { 1 }.resume }.value
+          GC.start
+          exit!(answer == 1001 ? 7 : 8)
+        end)
+      end
+      assert_equal({7 => 40}, results.tally)
+    RUBY
+  end
+
+  def test_other_ractors_in_the_child
+    assert_forks(<<~'RUBY')
+      ended = Ractor.new { :last_word }
+      sleep 0.1
+      results = 10.times.map do
+        status(fork do
+          raised = [-> { COMPUTE[0].take }, -> { COMPUTE[1].send(1) }, -> { Ractor.select(COMPUTE[2]) }].map do |call|
+            call.call
+          rescue Ractor::ClosedError, Ractor::Error # the latter from select
+            :closed
+          end
+          exit!(raised == [:closed] * 3 && ended.take == :last_word && Ractor.count == 1 ? 7 : 8)
+        end)
+      end
+      assert_equal({7 => 10}, results.tally)
+    RUBY
+  end
+
+  def test_racing_fork_and_fork
+    assert_forks(<<~'RUBY')
+      ractors = 3.times.map do
+        Ractor.new do
+          15.times.map do
+            pid = fork { GC.start; answer = Ractor.new { 41 }.take; Thread.new { answer += 1 }.join; exit!(answer) }
+            status(pid)
+          end
+        end
+      end
+      assert_equal({42 => 45}, ractors.flat_map(&:take).tally)
+    RUBY
+  end
+
+  # An ended thread has destroyed its lock before it is no more one of its Ractor's.
+  def test_racing_fork_and_end_of_thread
+    assert_forks(<<~'RUBY')
+      2.times { Ractor.new { loop { Array.new(5) { Thread.new { 1 } }.each(&:join) } } }
+      ractors = 3.times.map { Ractor.new { Array.new(20) { status(Thread.new { fork { exit!(7) } }.value) } } }
+      assert_equal({7 => 60}, ractors.flat_map(&:take).tally)
+    RUBY
+  end
+
+  def test_other_ways_to_make_a_process
+    assert_forks(<<~'RUBY')
+      assert_equal(["told"] * 5, Array.new(5) { IO.popen("-") { |io| io ? io.read : print(Ractor.new { "told" }.take) } })
+      assert_equal(["1\n"] * 10, Array.new(10) { `echo 1` })
+      assert_equal([true] * 10, Array.new(10) { system("true") })
+      assert_equal([3] * 10, Array.new(10) { status(spawn("exit 3")) })
+      read, write = IO.pipe
+      5.times do
+        status(fork { Process.daemon(true, true); write.puts(Ractor.new { 5 }.take); exit })
+        assert_equal("5\n", read.gets)
+      end
+    RUBY
+  end
+
+  # With the handlers of at_exit, and the end of the child's Ractors.
+  def test_exit_of_the_child
+    assert_forks(<<~'RUBY')
+      results = 10.times.map { status(fork { at_exit { exit(9) }; Ractor.new { loop { } }; Ractor.new { sleep }; 1 }) }
+      assert_equal({9 => 10}, results.tally)
+    RUBY
+  end
+
+  # Two Ractors stop the timer thread; one waited for the thread that the other had started again.
+  def test_racing_exec_and_exec
+    assert_ractor(<<~'RUBY', timeout: 60)
+      failing = Array.new(4) do
+        Ractor.new { 100.times { exec("/none") rescue $!.class }; (exec("/none") rescue $!.class) }
+      end
+      pids = Array.new(20) { fork { exit!(3) } }
+      assert_equal([Errno::ENOENT] * 4, failing.map(&:take))
+      assert_equal([3] * 20, pids.map { |pid| Process.wait2(pid).last.exitstatus })
+      counting = Thread.new { i = 0; i += 1 while true }
+      assert_equal(20, 20.times { Thread.pass; sleep(0.001) }) # the timer thread makes threads take turns
+      counting.kill
+    RUBY
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+# ractor/test_gc.rb - what the garbage collector keeps for all Ractors.
+
+require "test/unit"
+
+class TestLockfreeRactorGC < Test::Unit::TestCase
+  def test_racing_define_finalizer_and_define_finalizer
+    assert_ractor(<<~'RUBY', timeout: 120)
+      class Finalizer
+        def call(id) = nil
+      end
+      FINALIZER = Finalizer.new.freeze
+      ractors = Array.new(4) do
+        Ractor.new do
+          10_000.times do |i|
+            o = Object.new
+            ObjectSpace.define_finalizer(o, FINALIZER)
+            ObjectSpace.undefine_finalizer(o) if i.even?
+            o.clone if i % 3 == 0
+          end
+          :done
+        end
+      end
+      assert_equal([:done] * 4, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_define_finalizer_on_one_class
+    assert_in_out_err([], <<~'RUBY', Array.new(3, "called"), [], timeout: 60)
+      Warning[:experimental] = false
+      class Finalizer < Struct.new(:n)
+        def call(id) = $stdout.write("called\n")
+      end
+      FINALIZERS = Ractor.make_shareable(Array.new(3) { |n| Finalizer.new(n) })
+      class Shared; end
+      ractors = Array.new(3) do |n|
+        Ractor.new(n) { |i| 1000.times { ObjectSpace.define_finalizer(Shared, FINALIZERS[i]) } }
+      end
+      ractors.each(&:take)
+    RUBY
+  end
+
+  # Stock loses about one in a hundred, and up to one in ten.
+  def test_racing_new_and_new_are_counted
+    assert_ractor(<<~'RUBY', timeout: 60)
+      before = GC.stat(:total_allocated_objects)
+      Array.new(4) { Ractor.new { 100_000.times { Object.new }; nil } }.each(&:take)
+      allocated = GC.stat(:total_allocated_objects) - before
+      assert_operator(allocated, :>=, 400_000)
+      assert_operator(allocated, :<, 402_000)
+    RUBY
+  end
+
+  def test_counts_agree
+    assert_ractor(<<~'RUBY', timeout: 60)
+      ractor = Ractor.new { Array.new(1000) { Object.new }; Ractor.yield(:ready); Ractor.receive }
+      ractor.take
+      GC.disable
+      GC.start
+      stat, heaps = GC.stat, GC.stat_heap.values
+      assert_in_delta(stat[:total_allocated_objects], heaps.sum { |h| h[:total_allocated_objects] }, 200)
+      assert_in_delta(stat[:heap_live_slots], stat[:total_allocated_objects] - stat[:total_freed_objects], 200)
+      GC.enable
+      ractor.send(nil)
+    RUBY
+  end
+
+  # With several Ractors a step of the lazy sweep is longer.
+  def test_lazy_sweep_keeps_what_lives_and_frees_the_rest
+    assert_ractor(<<~'RUBY', timeout: 120)
+      ractors = Array.new(3) do |number|
+        Ractor.new(number) do |n|
+          kept = Array.new(30) { |i| Array.new(20_000) { |j| "#{n} #{i} #{j}" * 3 }.values_at(0, 19_999) }
+          kept.each_with_index.all? { |(first, last), i| first == "#{n} #{i} 0" * 3 && last == "#{n} #{i} 19999" * 3 }
+        end
+      end
+      assert_equal([true] * 3, ractors.map(&:take))
+      GC.verify_internal_consistency
+      GC.start
+      assert_operator(GC.stat(:heap_live_slots), :<, 200_000)
+      assert_operator(GC.stat(:total_freed_objects), :>, 1_500_000)
+    RUBY
+  end
+end

@@ -1,0 +1,182 @@
+# frozen_string_literal: true
+# ractor/test_load.rb - ractor/load.c, ractor/load.h: what several Ractors are the first to use.
+
+require "test/unit"
+
+class TestLockfreeRactorLoad < Test::Unit::TestCase
+  PAIRS = [%w[EUC-JP CP51932], %w[Windows-31J SJIS-DoCoMo], %w[Shift_JIS MacJapanese], %w[Big5 CP950]].freeze
+
+  # Bug #19562
+  def test_racing_load_and_load_of_what_it_is_based_on
+    (PAIRS * 10).each do |names|
+      assert_ractor(<<~RUBY, timeout: 20)
+        ractors = #{names}.cycle.first(4).map do |name|
+          Ractor.new(name) { |e| Ractor.receive; ("a".dup.force_encoding(e) + "b".encode(e)).valid_encoding? }
+        end
+        ractors.each { |r| r.send(:go) }
+        assert_equal([true] * 4, ractors.map(&:take))
+      RUBY
+    end
+  end
+
+  # With one thread, a crash of upstream's.
+  def test_converters_of_which_one_has_a_replacement
+    converters = Array.new(2) { Encoding::Converter.new("UTF-8", "EUC-JP") }
+    assert_equal(*converters)
+    converters[0].replacement = "x"
+    assert_not_equal(*converters)
+    assert_not_equal(*converters.reverse)
+    converters[1].replacement = "x"
+    assert_equal(*converters)
+  end
+
+  FILES = <<~'RUBY'
+    require "tmpdir"
+    require "fileutils"
+    DIR = Dir.mktmpdir.freeze
+    at_exit { FileUtils.rm_rf(DIR) }
+    def self.file(name, text) = File.write("#{DIR}/#{name}.rb", text)
+  RUBY
+
+  def assert_loads(code)
+    assert_separately(%w[-W:no-experimental --disable-gems], FILES + code, timeout: 60)
+  end
+
+  def test_racing_autoload_and_autoload
+    assert_loads(<<~'RUBY')
+      20.times { |i| file("a#{i}", "module A#{i}; X = #{i}; sleep 0.001; end"); Object.autoload(:"A#{i}", "#{DIR}/a#{i}.rb") }
+      ractors = 8.times.map { Ractor.new { 20.times.sum { |i| Object.const_get("A#{i}")::X } } }
+      assert_equal([190] * 8, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_autoload_and_autoload_of_what_is_not_there
+    assert_loads(<<~'RUBY')
+      M = Module.new
+      30.times { |i| M.autoload(:"A#{i}", "#{DIR}/none#{i}") }
+      ractors = 8.times.map do |n|
+        Ractor.new(n) do |n|
+          30.times.flat_map do |i|
+            M.autoload(:"B#{n}_#{i}", "#{DIR}/none#{n}_#{i}")
+            [:"A#{i}", :"B#{n}_#{i}"].map do |name|
+              M.const_get(name)
+            rescue LoadError
+              :not_there
+            end
+          end.tally
+        end
+      end
+      assert_equal([{not_there: 60}] * 8, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_autoload_and_const_set
+    assert_loads(<<~'RUBY')
+      $VERBOSE = nil
+      M = Module.new
+      40.times { |i| file("b#{i}", "module M; module B#{i}; end; end") }
+      FILE = Ractor.make_shareable(Array.new(40) { |i| "#{DIR}/b#{i}.rb" })
+      ractors = 6.times.map do |n|
+        Ractor.new(n) do |n|
+          40.times do |i|
+            name = :"B#{i}"
+            case (i + n) % 4
+            when 0 then M.autoload(name, FILE[i])
+            when 1 then [nil, FILE[i]].include?(M.autoload?(name)) or raise
+            when 2 then M.const_get(name) if M.const_defined?(name)
+            when 3 then M.const_set(name, 5) if M.const_defined?(name)
+            end
+          rescue TypeError # it is no module when its file is loaded
+          end
+          :ok
+        end
+      end
+      assert_equal([:ok] * 6, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_require_and_kill
+    assert_loads(<<~'RUBY')
+      40.times { |i| file("s#{i}", "sleep 0.005; module S#{i}; end") }
+      ractors = 4.times.map do |n|
+        Ractor.new(n) do |n|
+          40.times do |i|
+            thread = Thread.new { require "#{DIR}/s#{i}.rb" }
+            sleep 0.002
+            thread.kill.join
+            GC.start if i % 9 == n
+          end
+          :ok
+        end
+      end
+      assert_equal([:ok] * 4, ractors.map(&:take))
+    RUBY
+  end
+
+  # Whatever becomes of main's thread, who asked it hears of it.
+  def test_endings_of_a_load
+    assert_loads(<<~'RUBY')
+      file("long", "sleep")
+      file("raises", "raise 'told'")
+      file("throws", "throw :ball")
+      file("exits", "exit 4")
+      ractor = Ractor.new do
+        require "#{DIR}/long.rb"
+      rescue ThreadError
+        :killed
+      end
+      Thread.pass until Thread.list.size == 2
+      sleep 0.05
+      (Thread.list - [Thread.current]).each(&:kill)
+      assert_equal(:killed, ractor.take)
+      ractor = Ractor.new do
+        %w[raises throws exits].map do |name|
+          require "#{DIR}/#{name}.rb"
+        rescue Exception => error
+          error.class
+        end
+      end
+      assert_equal([RuntimeError, UncaughtThrowError, SystemExit], ractor.take)
+    RUBY
+  end
+
+  # String#encode is given keywords; what main runs to load for it is not.
+  def test_load_by_method_with_keywords
+    assert_ractor(<<~'RUBY', timeout: 20)
+      names = %w[UTF-16LE EUC-JP Shift_JIS ISO-2022-JP GB18030 Windows-1252]
+      ractors = names.map do |name|
+        Ractor.new(name) { |e| "a\u00e9".encode(e, undef: :replace, invalid: :replace).encode("UTF-8", undef: :replace)[0] }
+      end
+      assert_equal(["a"] * names.size, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_load_in_a_call_with_keywords
+    assert_ractor(<<~RUBY, timeout: 20)
+      names = Ractor.new do
+        %w[ISO-8859-3 KOI8-R EUC-KR].map do |name|
+          File.open(File::NULL, "r", external_encoding: name, internal_encoding: "UTF-8") { _1.external_encoding.name }
+        end
+      end.take
+      assert_equal(%w[ISO-8859-3 KOI8-R EUC-KR], names)
+    RUBY
+  end
+
+  # The interrupted thread waits for the copying, which waits for main.
+  def test_racing_interrupted_take_and_autoload_while_the_answer_is_copied
+    ["thread = Thread.current; Thread.new { sleep 0.1; thread.raise('stop') }; yielder.take rescue nil",
+     "thread = Thread.new { yielder.take }; sleep 0.1; thread.kill.join",
+     "thread = Thread.new { Ractor.select(yielder) }; sleep 0.1; thread.kill.join"].each do |take|
+      assert_loads(<<~RUBY)
+        file("late", "Late = 1")
+        Object.autoload(:Late, "\#{DIR}/late.rb")
+        class Slow
+          def initialize_clone(*, **) = (sleep 0.3; raise if Late != 1; super)
+        end
+        yielder = Ractor.new { loop { Ractor.yield(Slow.new) } }
+        #{take}
+        assert_instance_of(Slow, yielder.take)
+      RUBY
+    end
+  end
+end

@@ -1,0 +1,332 @@
+# frozen_string_literal: true
+# ractor/test_move.rb - ractor/move.c: what is moved to another Ractor arrives whole, or stays whole.
+
+require "test/unit"
+
+class TestLockfreeRactorMove < Test::Unit::TestCase
+  RUBY_DEBUG = RbConfig::CONFIG["cppflags"].to_s.include?("RUBY_DEBUG")
+
+  # A Ractor that sends back, moved again, what it is sent. Slots that were freed too early are filled by what follows.
+  PRELUDE = <<~'RUBY'
+    Echo = Ractor.new do
+      loop { o = Ractor.receive; GC.start; Array.new(100) { "filler" * 3 }; Ractor.yield(o, move: true) }
+    end
+
+    def moved(object)
+      Echo.send(object, move: true)
+      Echo.take
+    end
+
+    def gone?(object) = Ractor::MovedObject === object
+
+    def assert_moved(expected, object)
+      result = moved(object)
+      assert_equal([expected.class, expected, true], [result.class, result, gone?(object)])
+      result
+    end
+
+    def assert_refused(error, object)
+      assert_raise(error) { Echo.send(object, move: true) }
+    end
+  RUBY
+
+  def assert_with_echo(source)
+    assert_ractor(PRELUDE + source, timeout: 120)
+  end
+
+  # Bug #20271
+  def test_string
+    assert_with_echo(<<~'RUBY')
+      Sub = Class.new(String)
+      [0, 15, 16, 17, 23, 24, 100, 600, 650, 100_000].each do |n|
+        s = assert_moved("é" * n, "é" * n)
+        assert_equal("é" * n + "!", s << "!")
+        assert_moved(Sub.new("a" * n), Sub.new("a" * n))
+      end
+    RUBY
+  end
+
+  def test_string_that_shares_its_content
+    assert_with_echo(<<~'RUBY')
+      s = "a" * 5000
+      tail, copy = s[100..], s.dup
+      assert_moved("a" * 4900, tail) << "b"
+      assert_moved("a" * 5000, s) << "b"
+      assert_equal("a" * 5000, copy)
+    RUBY
+  end
+
+  # Bug #20255
+  def test_array
+    assert_with_echo(<<~'RUBY')
+      Sub = Class.new(Array)
+      [0, 1, 3, 4, 10, 40, 78, 79, 1000].each do |n|
+        a = assert_moved(Array.new(n, &:to_s), Array.new(n, &:to_s))
+        assert_equal([n + 1, true], [(a << +"x").size, a.all? { |e| e << "y" }])
+        assert_moved(Sub.new(n, "x"), Sub.new(n, "x"))
+      end
+    RUBY
+  end
+
+  def test_array_that_shares_its_content
+    assert_with_echo(<<~'RUBY')
+      a = Array.new(100, &:to_s)
+      tail, copy = a[50..], a.dup
+      assert_moved((50...100).map(&:to_s), tail)
+      assert_equal(["49", true], [a[49], gone?(copy[50])])
+    RUBY
+  end
+
+  # Others may share what is frozen: it leaves its content to them.
+  def test_frozen
+    assert_with_echo(<<~'RUBY')
+      a = Array.new(100, &:to_s).freeze
+      tail = a[50..]
+      assert_true(assert_moved(Array.new(100, &:to_s), a).frozen?)
+      s = "a" * 5000
+      s.instance_variable_set(:@iv, +"iv")
+      copy = s.freeze.dup
+      result = assert_moved("a" * 5000, s)
+      assert_equal([true, "iv!"], [result.frozen?, result.instance_variable_get(:@iv) << "!"])
+      result = a = s = nil
+      GC.start
+      assert_equal([50, true, "a" * 5000], [tail.size, tail.all? { |e| gone?(e) }, copy])
+    RUBY
+  end
+
+  # Bug #20267
+  def test_hash
+    assert_with_echo(<<~'RUBY')
+      Sub = Class.new(Hash)
+      [0, 1, 3, 8, 9, 20, 1000].each do |n|
+        h = assert_moved(n.times.to_h { |i| ["k#{i}", "v#{i}"] }, n.times.to_h { |i| ["k#{i}", "v#{i}"] })
+        assert_equal([n + 1, "x"], [h.merge!(x: "x").size, h[:x]])
+        assert_moved(Sub[n.times.map { |i| [i, i] }], Sub[n.times.map { |i| [i, i] }])
+      end
+      assert_equal("default", moved(Hash.new(+"default"))[0])
+    RUBY
+  end
+
+  def test_hash_that_compares_by_identity
+    assert_with_echo(<<~'RUBY')
+      keys = Array.new(20, &:to_s)
+      keys, hash = moved([keys, keys.each_with_object({}.compare_by_identity) { |k, h| h[k] = "v" + k }])
+      assert_equal(keys.map { |k| "v" + k }, hash.values_at(*keys))
+      assert_equal([20, nil], [hash.size, hash["1"]])
+    RUBY
+  end
+
+  # Bug #20165
+  def test_struct
+    assert_with_echo(<<~'RUBY')
+      [1, 3, 4, 10, 100].each do |n|
+        struct = Struct.new(*n.times.map { |i| :"f#{i}" })
+        assert_moved(struct.new(*n.times.map(&:to_s)), struct.new(*n.times.map(&:to_s)))
+      end
+      Point = Data.define(:x, :y)
+      assert_moved(Point.new("1", ["2"]), Point.new("1", ["2"]))
+    RUBY
+  end
+
+  def test_instance_variables
+    assert_with_echo(<<~'RUBY')
+      def set(object, names) = names.each { |n| object.instance_variable_set(n, n.to_s) } && object
+      def get(object) = object.instance_variables.to_h { |n| [n, object.instance_variable_get(n)] }
+
+      names = Array.new(100) { |i| :"@v#{i}" }
+      [0, 1, 3, 4, 10, 60, 100].each do |n|
+        [Class.new, Class.new(String), Class.new(Array)].each do |c|
+          object = set(c.new, names.first(n))
+          expected = names.first(n).to_h { |name| [name, name.to_s] }
+          result = moved(object)
+          assert_equal([expected, c, true], [get(result), result.class, gone?(object)])
+          assert_equal("@v", get(set(result, [:@v]))[:@v])
+        end
+      end
+      complex = Class.new # for its many shapes
+      40.times { |i| assert_equal(["@w#{i}", "@v0"], get(moved(set(complex.new, [:"@w#{i}", :@v0]))).values) }
+    RUBY
+  end
+
+  def test_other_objects
+    assert_with_echo(<<~'RUBY')
+      assert_equal(["w", "hello "], moved("hello world".match(/w/)).then { |m| [m[0], m.pre_match] })
+      assert_moved(Regexp.new("a+b"), Regexp.new("a+b"))
+      assert_equal("message", moved(RuntimeError.new("message")).message)
+      r, w = IO.pipe
+      moved(w).then { |io| io.puts("line"); io.close }
+      assert_equal("line\n", r.read)
+    RUBY
+  end
+
+  def test_references_keep_their_form
+    depth = RUBY_DEBUG ? 1_000 : 50_000 # upstream's assertions walk what arrives by recursion
+    assert_with_echo("DEPTH = #{depth}\n" + <<~'RUBY')
+      a = []
+      a << a << { a => a }
+      a = moved(a)
+      assert_equal([true] * 3, [a[0], a[1].keys[0], a[1].values[0]].map { |o| o.equal?(a) })
+      s = "shared" * 3
+      a = moved([s, s, [s]])
+      assert_true(a[0].equal?(a[1]) && a[2][0].equal?(a[0]))
+      list = nil
+      DEPTH.times { list = [list] }
+      list = moved(list)
+      n = 0
+      (n += 1; list = list[0]) while list
+      assert_equal(DEPTH, n)
+    RUBY
+  end
+
+  # Bug #19410
+  def test_what_is_refused_stays_whole
+    assert_with_echo(<<~'RUBY')
+      singleton = Object.new.tap { |o| def o.own = 1 }
+      [[Ractor::Error, Mutex.new], [TypeError, Thread.current], [TypeError, singleton]].each do |error, culprit|
+        long = "s" * 100
+        long.instance_variable_set(:@iv, +"iv")
+        object = [+"a", { k: [+"b"] }, long, [+"c"].freeze, {}.compare_by_identity.tap { |h| h[long] = 1 }, culprit]
+        assert_refused(error, object)
+        assert_equal(["a", { k: ["b"] }, "s" * 100, ["c"]], object.first(4))
+        assert_equal(["iv", 1], [long.instance_variable_get(:@iv), object[4][long]])
+        object.pop
+        assert_equal(["a", { k: ["b"] }, "s" * 100, ["c"]], moved(object).first(4))
+      end
+      hash = { a: "b" }
+      hash.each { assert_refused(Ractor::Error, hash) }
+      assert_moved({ a: "b" }, hash)
+      assert_refused(TypeError, [hash])
+    RUBY
+  end
+
+  def test_what_a_closed_port_refuses_stays_whole
+    assert_ractor(<<~'RUBY', timeout: 60)
+      ractor = Ractor.new { close_incoming; Ractor.yield(:closed); Ractor.yield(:end) }
+      ractor.take
+      object = ["s" * 100, { a: [+"b"] }]
+      assert_raise(Ractor::ClosedError) { ractor.send(object, move: true) }
+      assert_equal(["s" * 100, { a: ["b"] }], object)
+    RUBY
+  end
+
+  # C code that is in the middle of a change when the object goes.
+  def test_racing_change_and_move
+    omit "array.c asserts that its array is still one" if RUBY_DEBUG
+    assert_with_echo(<<~'RUBY')
+      array = Array.new(1000, &:to_s)
+      assert_raise(Ractor::MovedError, FrozenError, NoMethodError) do
+        array.map!.with_index { |e, i| i == 500 ? (Echo.send(array, move: true); e) : e }
+      end
+      assert_equal(1000, Echo.take.size)
+      string = "a" * 1000
+      assert_raise(RuntimeError) { string.gsub!(/a/) { Echo.send(string, move: true); "b" } }
+      assert_equal(1000, Echo.take.size)
+      GC.start
+    RUBY
+  end
+
+  def test_what_is_left_is_nothing_else
+    assert_with_echo(<<~'RUBY')
+      [+"s", "s" * 100, [1], [1] * 100, { a: 1 }, Struct.new(:a).new(1), Object.new].each do |o|
+        moved(o)
+        assert_raise(Ractor::MovedError) { o.to_s }
+        assert_raise(Ractor::MovedError, TypeError) { [] + o }
+        assert_raise(Ractor::MovedError, TypeError) { "" + o }
+        assert_equal([], Kernel.instance_method(:instance_variables).bind_call(o))
+      end
+      GC.start
+    RUBY
+  end
+
+  def test_moved_object_is_not_shareable
+    assert_with_echo(<<~'RUBY')
+      text = +"text"
+      Echo.send(text, move: true)
+      Echo.take
+      assert_false(Ractor.shareable?(text))
+      assert_raise(Ractor::MovedError, TypeError) { Echo.send(text, move: true) }
+    RUBY
+  end
+
+  # re.c fills the MatchData of $~ anew where nobody else has it
+  def test_last_match
+    assert_with_echo(<<~'RUBY')
+      "abc" =~ /b/
+      Echo.send($~, move: true)
+      assert_equal("b", Echo.take[0])
+      "hello".start_with?(/he/)
+      GC.start
+      assert_equal(["he", "llo"], [$&, $'])
+    RUBY
+  end
+
+  # Stock frees objects of a large graph while it moves them: T_NONE, or an object of another class arrives.
+  def test_racing_gc_and_move
+    assert_ractor(<<~'RUBY', timeout: 120)
+      sender = Ractor.new { 10.times { Ractor.yield(Array.new(3000) { |i| { k: "x#{i}", v: [i.to_s] } }, move: true) } }
+      10.times { assert_equal(Array.new(3000) { |i| { k: "x#{i}", v: [i.to_s] } }, sender.take) }
+    RUBY
+  end
+
+  # Stock fills the slots of small Hashes in part: what was there before arrives, as `no implicit conversion of Symbol
+  # into Integer', and fails when it is moved on.
+  def test_racing_relay_and_gc
+    assert_ractor(<<~'RUBY', timeout: 120)
+      20_000.times { { id: Array, opts: [1], tags: [2] } }
+      GC.start
+      source = Ractor.new { 500.times { |i| Ractor.yield({ id: i, opts: { x: i }, tags: { y: [i] } }, move: true) } }
+      relay = Ractor.new(source) { |s| 500.times { Ractor.yield(s.take, move: true) } }
+      500.times { |i| assert_equal({ id: i, opts: { x: i }, tags: { y: [i] } }, relay.take) }
+    RUBY
+  end
+
+  def test_under_gc_stress
+    assert_with_echo(<<~'RUBY')
+      expected = Marshal.dump(["a" * 100, { [1, "b"] => "c" }])
+      object = Marshal.load(expected)
+      GC.stress = true
+      result = moved(object)
+      GC.stress = false
+      assert_equal(expected, Marshal.dump(result))
+    RUBY
+  end
+
+  # Ractors look whether a value is shareable while main sends it off. Stock and what came before: a crash, or an
+  # object that is marked shareable and holds an Array that is not.
+  def test_racing_move_and_read_of_class_variable
+    assert_ractor(<<~'RUBY', timeout: 60)
+      class Holder; class << self; attr_accessor :value; end; end
+      Wide = Struct.new(*Array.new(100) { |i| :"m#{i}" })
+      class Many; def initialize(n) = n.times { |i| instance_variable_set("@v#{i}", i == n - 1 ? [1] : i) }; end
+      makers = [-> { [[1]] }, -> { Wide.new.tap { |wide| wide.m99 = [1] } }, -> { Many.new(5) }, -> { Many.new(100) }]
+
+      sink = Ractor.new do
+        shareable = 0
+        while (value = Ractor.receive)
+          shareable += 1 if Ractor.shareable?(value)
+        end
+        shareable
+      end
+      readers = 2.times.map do
+        Ractor.new do
+          seen = []
+          loop do
+            value = Holder.value
+            break if value == :stop
+            seen << value.class if value && seen.size < 10
+          rescue Ractor::IsolationError
+          end
+          seen
+        end
+      end
+      20_000.times do |i|
+        value = makers[i % makers.size].call.freeze
+        Holder.value = value
+        sink.send(value, move: true)
+      end
+      Holder.value = :stop
+      sink.send(nil)
+      assert_equal([0, [], []], [sink.take, *readers.map(&:take)])
+    RUBY
+  end
+end

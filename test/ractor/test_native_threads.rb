@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+# ractor/test_native_threads.rb - ractor/native_threads.h: how many Ractors run at once.
+
+require "test/unit"
+
+class TestLockfreeRactorNativeThreads < Test::Unit::TestCase
+  # Ractors that compute, and wait for nothing, until main has heard of the last of them.
+  PROGRAM = <<~'RUBY'
+    module Signal
+      @stop = false
+      singleton_class.attr_accessor :stop
+    end
+    ractors = Array.new(ARGV[0].to_i) do |i|
+      Ractor.new(i) do |i|
+        Ractor.yield i
+        nil until Signal.stop
+        -i
+      end
+    end
+    print ractors.map(&:take)
+    Signal.stop = true
+    print ractors.map(&:take)
+  RUBY
+
+  def test_eight_ractors_compute_at_once
+    assert_ractors_compute_at_once(8, nil)
+  end
+
+  def test_native_threads_of_the_environment
+    assert_ractors_compute_at_once(1, "1")
+    assert_ractors_compute_at_once(3, "3")
+    assert_ractors_compute_at_once(12, "12")
+  end
+
+  def test_more_ractors_than_native_threads
+    [nil, "1", "2"].each do |max_cpu|
+      program = "print Array.new(20) { |i| Ractor.new(i) { |i| 1000.times { i += 1 }; i } }.sum(&:take)"
+      assert_equal("20190", run_ruby(max_cpu, "-e", program))
+    end
+  end
+
+  private
+
+  def assert_ractors_compute_at_once(count, max_cpu)
+    numbers = [*0...count]
+    assert_equal("#{numbers}#{numbers.map(&:-@)}", run_ruby(max_cpu, "-e", PROGRAM, count.to_s))
+  end
+
+  def run_ruby(max_cpu, *arguments)
+    out, err, status = EnvUtil.invoke_ruby([{ "RUBY_MAX_CPU" => max_cpu }, "-W0", *arguments], "", true, true, timeout: 30)
+    assert(status.success?, "RUBY_MAX_CPU=#{max_cpu.inspect}: #{status.inspect}\n#{err}")
+    out
+  end
+end

@@ -1,0 +1,259 @@
+# frozen_string_literal: true
+# vm/test_method_cache.rb - vm/method_cache.h, yjit/class_method.rs: call sites that meet many classes.
+
+require "test/unit"
+
+class TestLockfreeVmMethodCache < Test::Unit::TestCase
+  FAMILY = <<~'RUBY'
+    $VERBOSE = nil # methods are redefined on purpose
+    class Base
+      def self.config = @config
+      def self.double = config * 2
+      def self.with(number, *rest, key: 0, **) = @config + number + rest.sum + key
+      singleton_class.attr_reader :setting
+    end
+
+    CHILDREN = Ractor.make_shareable(Array.new(30) do |i|
+      Class.new(Base) { @config = @setting = i }
+    end)
+    SUM = CHILDREN.each_index.sum
+
+    def configs = CHILDREN.sum { |child| child.config }
+    def settings = CHILDREN.sum { |child| child.setting }
+    def doubles = CHILDREN.sum { |child| child.double }
+    def withs = CHILDREN.sum { |child| child.with(1, 2, key: 3) }
+    def warm = 50.times { configs; settings; doubles; withs }
+  RUBY
+
+  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+
+  def assert_calls(code)
+    YJIT.each do |options|
+      assert_separately(%w[-W:no-experimental --disable-gems] + options, FAMILY + code, timeout: 60)
+    end
+  end
+
+  def test_many_classes_at_one_site
+    assert_calls(<<~'RUBY')
+      3.times { assert_equal([SUM, SUM, 2 * SUM, SUM + 180], [configs, settings, doubles, withs]) }
+      warm
+      assert_equal([SUM, SUM, 2 * SUM, SUM + 180], [configs, settings, doubles, withs])
+    RUBY
+  end
+
+  def test_many_classes_at_one_site_in_ractors
+    assert_calls(<<~'RUBY')
+      ractors = 3.times.map { Ractor.new { warm; [configs, settings, doubles, withs] } }
+      warm
+      ractors.each { |ractor| assert_equal([SUM, SUM, 2 * SUM, SUM + 180], ractor.take) }
+    RUBY
+  end
+
+  def test_one_child_overrides
+    assert_calls(<<~'RUBY')
+      warm
+      def (CHILDREN[20]).config = 1000
+      3.times { assert_equal([SUM - 20 + 1000, 2 * (SUM - 20 + 1000)], [configs, doubles]) }
+      CHILDREN[20].singleton_class.remove_method(:config)
+      3.times { assert_equal([SUM, 2 * SUM], [configs, doubles]) }
+      CHILDREN[7].singleton_class.attr_writer(:config)
+      CHILDREN[7].singleton_class.prepend(Module.new { def setting = super + 1 })
+      3.times { assert_equal([SUM, SUM + 1], [configs, settings]) }
+    RUBY
+  end
+
+  def test_the_parent_is_redefined
+    assert_calls(<<~'RUBY')
+      warm
+      def Base.config = @config + 1
+      Base.singleton_class.define_method(:setting) { @setting + 2 }
+      3.times { assert_equal([SUM + 30, SUM + 60], [configs, settings]) }
+      warm
+      class << Base; undef_method :setting; end
+      3.times { assert_raise(NoMethodError) { settings } }
+      assert_equal(SUM + 30, configs)
+    RUBY
+  end
+
+  def test_redefined_while_ractors_call
+    assert_calls(<<~'RUBY')
+      ready = 2.times.map do
+        Ractor.new do
+          warm
+          Ractor.yield :warm
+          seen = Hash.new(0)
+          loop do
+            seen[configs] += 1
+            break if Base.instance_variable_get(:@stop)
+          end
+          [seen.keys, configs]
+        end
+      end
+      ready.each(&:take)
+      40.times do |i|
+        Base.class_eval("def self.config = @config + #{i}")
+        sleep 0.002
+      end
+      Base.instance_variable_set(:@stop, true)
+      ready.each do |ractor|
+        sums, last = ractor.take
+        assert_equal(SUM + 30 * 39, last)
+        assert_operator(sums.max, :<=, last)
+      end
+    RUBY
+  end
+
+  def test_visibility
+    assert_calls(<<~'RUBY')
+      warm
+      Base.private_class_method(:setting)
+      3.times { assert_raise(NoMethodError) { settings } }
+      CHILDREN[3].public_class_method(:setting)
+      assert_equal(3, CHILDREN[3].setting)
+      assert_raise(NoMethodError) { settings }
+    RUBY
+  end
+
+  def test_receivers_that_are_no_classes
+    assert_calls(<<~'RUBY')
+      other = Struct.new(:config).new(5)
+      mixed = [*CHILDREN, other, *CHILDREN.reverse]
+      total = ->{ mixed.sum { |receiver| receiver.config } }
+      50.times { assert_equal(2 * SUM + 5, total.call) }
+      mixed << nil
+      3.times { assert_raise(NoMethodError) { total.call } }
+    RUBY
+  end
+
+  def test_classes_come_and_go
+    assert_calls(<<~'RUBY')
+      100.times do |round|
+        classes = Array.new(40) { |i| Class.new(Base) { @config = round * i } }
+        assert_equal(round * 780, classes.sum { |klass| klass.config })
+        GC.start(full_mark: round.odd?) if round % 5 == 0
+      end
+      GC.compact if GC.respond_to?(:compact)
+      warm
+      assert_equal([SUM, 2 * SUM], [configs, doubles])
+      GC.stress = true
+      assert_equal([SUM, 2 * SUM], [configs, doubles])
+    RUBY
+  end
+
+  # class_list_subclasses_under_lock.patch: stock crashes here in every third run
+  def test_ractors_make_classes
+    assert_calls(<<~'RUBY')
+      ractors = 3.times.map do |n|
+        Ractor.new(n) do |n|
+          30.times.all? do |round|
+            classes = Array.new(40) { |i| Class.new { define_singleton_method(:number, &Ractor.make_shareable(proc { i + round })) } }
+            GC.start if round % 10 == n
+            classes.sum { |klass| klass.number } == 780 + 40 * round
+          end
+        end
+      end
+      assert_equal([true] * 3, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_classes_come_and_go_in_ractors
+    assert_calls(<<~'RUBY')
+      ractors = 3.times.map do
+        Ractor.new do
+          while (classes = Ractor.receive)
+            Ractor.yield classes.sum { |klass| klass.config }
+            GC.start
+          end
+          configs
+        end
+      end
+      30.times do |round|
+        classes = Ractor.make_shareable(Array.new(40) { |i| Class.new(Base) { @config = i + round } })
+        ractors.each { |ractor| ractor.send(classes) }
+        ractors.each { |ractor| assert_equal(780 + 40 * round, ractor.take) }
+      end
+      ractors.each { |ractor| ractor.send(nil) }
+      assert_equal([SUM] * 3, ractors.map(&:take))
+    RUBY
+  end
+
+  # class_include_under_lock.patch: stock calls the old method for ever after
+  %i[include prepend].each do |change|
+    define_method(:"test_racing_#{change}_and_call") do
+      assert_calls(<<~RUBY)
+        class Old; def number = 0; end
+        NEW = Module.new { def number = 1; 300.times { |i| define_method("other\#{i}") {} } }
+        module Current; class << self; attr_accessor :object; end; end
+        def call = Current.object&.number
+        Current.object = Ractor.make_shareable(Old.new)
+        callers = 2.times.map { Ractor.new { nil while call } }
+        stale = 300.times.count do
+          klass = Class.new(Old)
+          Current.object = Ractor.make_shareable(klass.new)
+          Thread.pass
+          klass.#{change}(NEW)
+          eval("Current.object.number") != 1
+        end
+        Current.object = nil
+        callers.each(&:take)
+        assert_equal(0, stale)
+      RUBY
+    end
+  end
+
+  # No Ruby code runs while the lock is held: here it would wait for a Ractor that waits for the lock.
+  def test_include_that_is_refused
+    assert_calls(<<~'RUBY')
+      other = Ractor.new { loop { GC.start; Ractor.yield 1 } }
+      mod = Module.new
+      taken = []
+      TracePoint.new(:raise) { taken << other.take }.enable { assert_raise(ArgumentError) { mod.include(mod) } }
+      assert_equal([1], taken)
+    RUBY
+  end
+
+  # The caches are cleared after the warning that the method is being defined again, which may call it.
+  def test_called_while_it_is_redefined
+    assert_calls(<<~'RUBY')
+      class Twice; def number = 1; end
+      CALL = ->{ Twice.new.number }
+      def Warning.warn(*, **) = CALL.call
+      $VERBOSE = true
+      class Twice; def number = 2; end
+      assert_equal([2, 2], [CALL.call, Twice.new.number])
+    RUBY
+  end
+
+  def test_method_missing_and_respond_to
+    assert_calls(<<~'RUBY')
+      ghosts = Array.new(20) { |i| Class.new { define_singleton_method(:method_missing) { |name, *| name == :ghost ? i : super(name) } } }
+      call = ->{ ghosts.sum { |ghost| ghost.ghost } }
+      20.times { assert_equal(190, call.call) }
+      def (ghosts[4]).ghost = 100
+      20.times { assert_equal(286, call.call) }
+    RUBY
+  end
+
+  def test_refinements
+    assert_calls(<<~'RUBY')
+      module Refined
+        refine(Base.singleton_class) { def config = -1 }
+      end
+      warm
+      refined = eval("using Refined; ->{ CHILDREN.sum { |child| child.config } }", TOPLEVEL_BINDING.dup)
+      20.times { assert_equal([-30, SUM], [refined.call, configs]) }
+    RUBY
+  end
+
+  def test_keywords_blocks_and_splats
+    assert_calls(<<~'RUBY')
+      def Base.all(*args, **opts, &block) = [args, opts, block&.call, @config]
+      site = ->(child, args, opts) { [child.all, child.all(*args), child.all(**opts), child.all(1, *args, k: 2, **opts) { 3 }] }
+      CHILDREN.cycle(5) do |child|
+        c = child.config
+        assert_equal([[[], {}, nil, c], [[8, 9], {}, nil, c], [[], { o: 1 }, nil, c], [[1, 8, 9], { k: 2, o: 1 }, 3, c]],
+                     site.call(child, [8, 9], { o: 1 }))
+      end
+    RUBY
+  end
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+# yjit/test_dead_branch.rb - yjit/dead_branch.rs: code that is thrown away while Ractors wait in its stubs.
+
+require "test/unit"
+
+class TestLockfreeYjitDeadBranch < Test::Unit::TestCase
+  # Ractors run new methods all the time, so that several are in the stubs of one; main throws their code away.
+  RUN = <<~'RUBY'
+    $VERBOSE = nil
+    module Run; class << self; attr_accessor :number, :stop; end; end
+    class Sum
+      attr_reader :sum
+      def initialize(sum) = @sum = sum
+      def add(x) = @sum + x
+    end
+
+    def define(number)
+      Object.class_eval(<<~CODE)
+        def inner#{number}(x, y = 2, *, k: 3, &b)
+          sum = 0
+          [x, y, k].each { |e| sum += e if e.is_a?(Integer) }
+          i = 0
+          while i < 5
+            sum += i.even? ? i : x
+            i += 1
+          end
+          h = { a: sum, "b" => y }
+          sum += Sum.new(sum).add(h[:a])
+          sum = yield(sum) if b
+          "\#{sum} \#{y}" + h["b"].to_s
+        end
+        def outer#{number}(x) = x > 3 ? inner#{number}(x) { |sum| sum * 2 } : inner#{number}(x, 4, k: 5)
+      CODE
+    end
+
+    def check(number) = 6.times.map { |i| __send__("outer#{number}", i) }
+
+    def racing
+      define(Run.number = 0)
+      expected = Ractor.make_shareable(check(0))
+      ractors = 4.times.map do
+        Ractor.new(expected) { |expected| nil until Run.stop || check(Run.number) != expected; check(Run.number) == expected }
+      end
+      100.times do |i|
+        define(i)
+        Run.number = i
+        sleep 0.0005 * (i % 4)
+        yield i
+        GC.start(full_mark: i % 3 == 0) if i % 10 == 0
+      end
+      Run.stop = true
+      ractors.map(&:take)
+    end
+  RUBY
+
+  def assert_run(code)
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems --yjit --yjit-call-threshold=2], RUN + code, timeout: 120)
+  end
+
+  # Stock crashes in 3 of 3.
+  def test_racing_trace_and_compile
+    assert_run(<<~'RUBY')
+      assert_equal([true] * 4, racing { |i| TracePoint.new(:line, :call) {}.enable(target: method("outer#{i}")) {} })
+    RUBY
+  end
+
+  def test_racing_code_gc_and_compile
+    assert_run(<<~'RUBY')
+      assert_equal([true] * 4, racing { |i| RubyVM::YJIT.code_gc if i % 5 == 0 })
+    RUBY
+  end
+
+  def test_racing_redefine_and_compile
+    assert_run(<<~'RUBY')
+      assert_equal([true] * 4, racing { Sum.class_eval("def add(x) = @sum + x") })
+    RUBY
+  end
+end

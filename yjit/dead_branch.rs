@@ -1,0 +1,117 @@
+//! yjit/dead_branch.rs - stubs of blocks that are invalidated while a Ractor waits in them
+//!
+//! Licence: see LICENSE.
+//!
+//! A child module of YJIT's core.rs. A Ractor that runs into a stub waits for the VM lock, with the address of the
+//! stub's branch in hand. Whoever has the lock may invalidate the block that the branch belongs to. Upstream keeps such
+//! a block among the dead ones of its ISEQ, which is on the waiting Ractor's stack, and then has the stub put the dead
+//! branch back into the graph:
+//!
+//! * the new block lists it among its incoming branches. They may be of another ISEQ, and outlive the branch;
+//! * a dead block that does nothing but defer is freed, and still listed among the dead: the next mark reads it, and
+//!   the end of the ISEQ frees it again;
+//! * a branch that is in the graph no more is not told when its target is freed.
+//!
+//! Here a dead branch stays out of the graph. It finds, or has compiled, the block that it wants, and goes there; its
+//! own code and targets stay as they are. It keeps what it needs for that: when its block is taken out of the graph,
+//! its targets become stubs.
+//!
+//! Where all code was invalidated meanwhile, for a TracePoint or by code GC, the Ractor leaves for the interpreter. Its
+//! frames return to C from then on, and upstream patches all places where others may wait to leave too, but this one: it
+//! went on in new code, whose `leave` handed the value to the wrong frame. So does one that comes to a stub from code that
+//! is dead already, which happens where an instruction waits for the lock in its middle (`__send__` looks for a Symbol);
+//! what the branch keeps of its targets says where to go on.
+//!
+//! And a collection, while it waits, must see what is on its stack, and code GC in which ISEQ it is: upstream says so
+//! when it has the lock. Here the frame does before.
+
+use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How often all code was invalidated. Changes while all others are at a barrier.
+static INVALIDATIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// What a Ractor that waits for the lock in a stub takes with it.
+#[derive(Clone, Copy)]
+pub(super) struct Waiter {
+    pub sp: *mut VALUE, // as compiled code left it in the frame
+    invalidations: usize,
+}
+
+impl Waiter {
+    /// Whether all code was invalidated while it waited.
+    fn overtaken(&self) -> bool {
+        self.invalidations != INVALIDATIONS.load(Ordering::Relaxed)
+    }
+}
+
+/// All code is being invalidated, none of it freed yet. VM lock, all others at a barrier.
+pub fn overtake_waiters() {
+    INVALIDATIONS.fetch_add(1, Ordering::Relaxed);
+    if !unsafe { rb_yjit_multi_ractor_p() } {
+        return;
+    }
+    for_each_iseq(|iseq| {
+        for block in get_iseq_payload(iseq).iter().flat_map(|payload| payload.version_map.iter().flatten()) {
+            unsafe { block.as_ref() }.outgoing.for_each(keep_targets);
+        }
+    });
+}
+
+fn keep_targets(branch: BranchRef) {
+    for target in unsafe { branch.as_ref() }.targets.iter() {
+        // SAFETY: copying out an Option<BlockRef>. No mutation.
+        let block = unsafe { target.ref_unchecked().as_ref().and_then(|target| target.get_block()) };
+        if let Some(block) = block {
+            keep_target(target, unsafe { block.as_ref() });
+        }
+    }
+}
+
+/// Whether the blocks of an ISEQ that nobody runs are freed with it only, and not at once: while there are several Ractors
+/// another one may be in the middle of an instruction of dead code that calls it. VM lock.
+pub fn kept_p() -> bool {
+    extern "C" {
+        fn rb_ractor_others_p() -> bool;
+    }
+    unsafe { rb_ractor_others_p() }
+}
+
+/// Whether the Ractor is to leave for the interpreter. With one Ractor, only blocks that were invalidated one by one have
+/// stubs that are come to afterwards. VM lock.
+pub(super) fn leaves_p(waiter: &Waiter, branch: &Branch) -> bool {
+    waiter.overtaken() || (unsafe { rb_yjit_multi_ractor_p() } && dead_p(branch))
+}
+
+/// Whether the block that the branch belongs to has been invalidated. VM lock.
+pub(super) fn dead_p(branch: &Branch) -> bool {
+    let block = branch.block.get();
+    let blockid = unsafe { block.as_ref() }.get_blockid();
+    get_version_list(blockid).map_or(true, |versions| !versions.contains(&block))
+}
+
+/// What a branch that leaves the graph keeps of a target. VM lock.
+pub(super) fn keep_target(target: &Cell<Option<Box<BranchTarget>>>, block: &Block) {
+    target.set(Some(Box::new(BranchTarget::Stub(Box::new(BranchStub {
+        address: Some(block.start_addr),
+        iseq: block.iseq.clone(),
+        iseq_idx: block.iseq_range.start,
+        ctx: block.ctx,
+    })))));
+}
+
+/// Has the frame say where it is and what lies on its stack. No lock: targets change while all others are at a barrier,
+/// and this Ractor has not come to one since it ran into the stub.
+pub(super) unsafe fn flush_frame(branch: *const Branch, target_idx: usize, ec: EcPtr) -> Waiter {
+    let cfp = get_ec_cfp(ec);
+    let sp = get_cfp_sp(cfp);
+    let target = (*branch).targets[target_idx].ref_unchecked().as_ref().unwrap();
+    let ctx = match target.get_ctx() as usize {
+        0 => Context::default(),
+        start_idx => Context::decode_from(CodegenGlobals::get_context_data(), start_idx), // past the cache
+    };
+
+    rb_set_cfp_pc(cfp, rb_iseq_pc_at_idx(get_cfp_iseq(cfp), target.get_blockid().idx.into()));
+    rb_set_cfp_sp(cfp, sp.offset(ctx.sp_offset.into()).add(ctx.is_return_landing().into()));
+    Waiter { sp, invalidations: INVALIDATIONS.load(Ordering::Relaxed) }
+}
