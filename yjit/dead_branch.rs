@@ -22,6 +22,10 @@
 //! is dead already, which happens where an instruction waits for the lock in its middle (`__send__` looks for a Symbol);
 //! what the branch keeps of its targets says where to go on.
 //!
+//! A branch that only defers is not dead with the block that it leads to. Where such a branch fills its block, upstream
+//! frees the block when the stub is hit, and the branch becomes one of the next block's: but the code before it still
+//! falls into it, after the next block has been invalidated as well, each time. It becomes one of what falls into it.
+//!
 //! And a collection, while it waits, must see what is on its stack, and code GC in which ISEQ it is: upstream says so
 //! when it has the lock. Here the frame does before.
 
@@ -88,6 +92,21 @@ pub(super) fn dead_p(branch: &Branch) -> bool {
     let block = branch.block.get();
     let blockid = unsafe { block.as_ref() }.get_blockid();
     get_version_list(blockid).map_or(true, |versions| !versions.contains(&block))
+}
+
+/// Whose branch it becomes that `block` has nothing but, when `block` is freed and the branch leads to `next`: that of the
+/// block that falls into it. Where none does, `next` will do if all that jumps to `block` is told when `next` is invalidated:
+/// returns and branches are, and the entry of a method, but an entry with optional parameters is not. VM lock.
+pub(super) fn heir(block: &Block, next: BlockRef) -> Option<BlockRef> {
+    let mut before = None;
+    block.incoming.for_each(|incoming| {
+        let incoming = unsafe { incoming.as_ref() };
+        if incoming.end_addr.get() == block.start_addr {
+            before = Some(incoming.block.get());
+        }
+    });
+    let told = block.iseq_range.start == 0 || Context::decode(block.ctx).is_return_landing();
+    before.or(told.then_some(next))
 }
 
 /// What a branch that leaves the graph keeps of a target. VM lock.

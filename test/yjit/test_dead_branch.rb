@@ -76,4 +76,26 @@ class TestLockfreeYjitDeadBranch < Test::Unit::TestCase
       assert_equal([true] * 4, racing { Sum.class_eval("def add(x) = @sum + x") })
     RUBY
   end
+
+  # Not a race: what is invalidated once must not be left for the interpreter at each call from then on.
+  def test_invalidate_block_behind_a_deferring_branch
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems --yjit --yjit-stats=quiet], <<~'RUBY', timeout: 60)
+      class Picker
+        def initialize = @random = Random.new(3)
+        def pick = [[0, 1, 2][@random.rand(3)], [4, 5][@random.rand(2)]]
+        def pick_often(n) = n.times { pick }
+        def call(a = rand, b = [0, 1][@random.rand(2)]) = b
+        def call_often(n) = n.times { call(1); call }
+      end
+      exits = -> { RubyVM::YJIT.runtime_stats(:exit_from_branch_stub) }
+      Picker.new.pick_often(300)
+      Picker.new.call_often(300)
+      array = []
+      def array.x = 1
+      before = exits.call
+      Ractor.new { Picker.new.pick_often(1000); Picker.new.call_often(1000) }.take
+      assert_operator exits.call - before, :<, 100
+    RUBY
+  end
 end
