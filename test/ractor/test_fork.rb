@@ -124,4 +124,22 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       counting.kill
     RUBY
   end
+
+  # The thread that forked is the child's main thread, and its end that of the process.
+  def test_end_of_a_ractor_that_forked
+    assert_forks(<<~'RUBY')
+      ractors = %i[return exit raise thread].map do |ending|
+        Ractor.new(ending) do |ending|
+          pid = fork and next pid
+          $stderr = File.open(File::NULL, "w")
+          case ending
+          when :exit then exit(3)
+          when :raise then raise "not shown"
+          when :thread then Thread.new { sleep 0.01 }
+          end
+        end
+      end
+      assert_equal([0, 3, 1, 0], ractors.map { |ractor| status(ractor.take) })
+    RUBY
+  end
 end
