@@ -16,7 +16,7 @@ global_variables.include?(:$stdout) #: global variables are the main Ractor's
 r = []; loop { r << 1; break if r.size > 2 }; r
 [eval("1 + 1"), eval("x = 5; x * 2"), binding.eval("[1]"), instance_eval { self.class.name }, instance_exec(3) { |x| x }, eval("__FILE__", nil, "f", 3), raised { eval("1 +") }.class, (eval("zork") rescue $!.class)]
 [Kernel.Integer("5"), Kernel.format("%x", 255), Kernel.Array(nil), Kernel.lambda { 1 }.call, Kernel.catch(:x) { 1 }, Kernel.rand(1), Kernel.binding.class, Kernel.proc { }.class, Kernel.loop { break 3 }]
-[sleep(0), sleep(0.0001), (sleep(-1) rescue $!.message), (sleep("x") rescue $!.message)]
+[sleep(0), sleep(0.0001).class, (sleep(-1) rescue $!.message), (sleep("x") rescue $!.message)]
 $stdout.then { |io| o = IO.pipe; o[1].puts("x", [1, [nil]]); o[1].print("a", "b"); o[1].printf("%d", 5); o[1].putc("c"); o[1].putc(65); o[1].close; o[0].read }
 $stdout = File.open(File::NULL, "w"); begin; puts "x"; print "y"; p 1; pp({ a: 1 }); putc "z"; printf("%d\n", 1); warn "w"; 1.display; "x".display ensure $stdout = STDOUT rescue $stdout = IO.for_fd(1, autoclose: false); end
 $stderr.class
@@ -28,7 +28,7 @@ file("abc\nd") { |f| [open(f, &:read), File.open(f) { |io| io.readlines }, test(
 kept = IO.pipe; [select([kept[0]], nil, nil, 0), (r, w = IO.pipe; w << "x"; select([r], [w], nil, 1).map(&:size))]
 [srand(3).class, rand.class, Random.rand(1)]
 trap("USR2", "IGNORE").class
-at_exit { }.class
+nil.instance_eval { at_exit { } }.class
 trace_var(:$soak) { } #: global variables are the main Ractor's
 (trace_var(:$soak2) { }; untrace_var(:$soak2).size) #: global variables are the main Ractor's
 set_trace_func(nil)
@@ -64,8 +64,8 @@ $LOAD_PATH.class #: global variables are the main Ractor's
 $VERBOSE.class
 $DEBUG.class
 ObjectSpace.each_object(Class).first.class
-[ObjectSpace.count_objects.class, ObjectSpace.garbage_collect, ObjectSpace.define_finalizer(Object.new, proc { })[0]]
-o = Object.new; ObjectSpace.define_finalizer(o, proc { }); ObjectSpace.undefine_finalizer(o).equal?(o)
+[ObjectSpace.count_objects.class, ObjectSpace.garbage_collect, ObjectSpace.define_finalizer(Object.new, nil.instance_eval { proc { } })[0]]
+o = Object.new; ObjectSpace.define_finalizer(o, nil.instance_eval { proc { } }); ObjectSpace.undefine_finalizer(o).equal?(o)
 o = Object.new; ObjectSpace._id2ref(o.object_id).equal?(o) rescue $!.class.name.size > 0
 w = ObjectSpace::WeakMap.new; k = "key"; v = "value"; w[k] = v; [w[k], w.key?(k), w.include?(k), w.member?(k), w.size, w.length, w.keys, w.values, w.each { }.class, w.each_pair { }.class, w.each_key { }.class, w.each_value { }.class, w.inspect.class, w.delete(k), w.size]
 w = ObjectSpace::WeakKeyMap.new; k = "key"; w[k] = 1; [w["key"], w.key?("key"), w.getkey("key").equal?(k), w.inspect.class, w.delete("key"), w.clear.class]
