@@ -19,7 +19,8 @@
  * they may use: what C code says at the start, and aliases of these (English).
  * While main is alone it is filled in place.  With several Ractors a copy that
  * has one more is published instead, and the old one stays for whoever looks in
- * it: there are some thirty such aliases.
+ * it: there are some thirty such aliases.  The entry of a name that they may use
+ * is left as it is, with its variable, when main makes the name another alias.
  */
 
 /* Whether +id+ is one, in +entry+.  Any Ractor.  Synchronises with ractor_local_gvar_add. */

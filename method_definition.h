@@ -70,6 +70,25 @@ method_entry_definition_store_release(const rb_method_entry_t *me, rb_method_def
     __atomic_store_n((rb_method_definition_t **)&me->def, def, __ATOMIC_RELEASE);
 }
 
+/* +me+, not published yet, is an alias in +klass+ of +aliased+, and owned by that
+ * class: stock said so when Ractors, and method_added, could have called it. */
+static inline void
+method_entry_alias_set(rb_method_entry_t *me, VALUE klass, const rb_method_entry_t *aliased)
+{
+    RB_OBJ_WRITE(me, &me->owner, klass);
+    if (!RB_TYPE_P(klass, T_MODULE)) RB_OBJ_WRITE(me, &me->defined_class, aliased->defined_class);
+}
+
+/* The class that an alias of a module's method has it from is known: +original+,
+ * made just now.  Any Ractor, VM lock.  Synchronises with who loads original_me
+ * and what it points to, which the machine keeps in order. */
+static inline void
+method_entry_original_store_release(const rb_callable_method_entry_t *me, const rb_callable_method_entry_t *original)
+{
+    __atomic_store_n((VALUE *)&me->def->body.alias.original_me, (VALUE)original, __ATOMIC_RELEASE);
+    RB_OBJ_WRITTEN(me, Qundef, original);
+}
+
 /* A number that no definition had before.  Any Ractor. */
 static inline uintptr_t
 method_definition_next_serial_relaxed(void)

@@ -12,10 +12,14 @@
  * Meanwhile another Ractor defines a method of the class, the table grows, and
  * the walk goes on in freed memory.
  *
- * Mechanism.  With several Ractors the table is copied under the VM lock, which
- * who changes it holds, and the copy is walked: the methods as of one moment.
- * The copy lies on the stack, or in a buffer that the GC scans like the stack,
- * so that entries that are replaced meanwhile stay.
+ * Mechanism.  The table is copied under the VM lock, which who changes it holds,
+ * and the copy is walked: the methods as of one moment.  With one Ractor too:
+ * method_added may start another, or change the class itself.  The copy lies on
+ * the stack, or in a buffer that the GC scans like the stack, so that entries
+ * that are replaced meanwhile stay.
+ *
+ * What is prepended to a class takes the table from it, and is its superclass
+ * then: who copies both reads them in one go.
  */
 
 #include "internal.h"
@@ -23,7 +27,6 @@
 #include "internal/gc.h"
 #include "id_table.h"
 #include "method_table.h"
-#include "ractor_core.h"
 #include "vm_sync.h"
 
 static enum rb_id_table_iterator_result
@@ -35,16 +38,13 @@ append_i(ID mid, VALUE me, void *data)
     return ID_TABLE_CONTINUE;
 }
 
-/* Calls +func+ for each method of +klass+; what it returns does not matter.  Any
- * Ractor, VM lock not held.  +func+ may run Ruby code. */
+/* Calls +func+ for each method of +klass+; what it returns does not matter.  And
+ * +first+, if given, at the moment as of which these are, with the VM lock held.
+ * Any Ractor, VM lock not held.  +func+ may run Ruby code. */
 void
-rb_method_table_foreach(VALUE klass, rb_id_table_foreach_func_t *func, void *data)
+rb_method_table_foreach_after(VALUE klass, void (*first)(VALUE klass, void *data),
+                              rb_id_table_foreach_func_t *func, void *data)
 {
-    if (!rb_multi_ractor_p()) {
-        if (RCLASS_M_TBL(klass)) rb_id_table_foreach(RCLASS_M_TBL(klass), func, data);
-        return;
-    }
-
     VALUE buffer = 0, *entries = NULL, *end = NULL;
 
     RB_VM_LOCK_ENTER();
@@ -53,10 +53,18 @@ rb_method_table_foreach(VALUE klass, rb_id_table_foreach_func_t *func, void *dat
         end = entries = ALLOCV_N(VALUE, buffer, 2 * rb_id_table_size(table) + 1);
         rb_id_table_foreach(table, append_i, &end);
     }
+    if (first) first(klass, data);
     RB_VM_LOCK_LEAVE();
 
     for (VALUE *entry = entries; entry < end; entry += 2) {
         func((ID)entry[0], entry[1], data);
     }
     ALLOCV_END(buffer);
+}
+
+/* The same without +first+. */
+void
+rb_method_table_foreach(VALUE klass, rb_id_table_foreach_func_t *func, void *data)
+{
+    rb_method_table_foreach_after(klass, NULL, func, data);
 }

@@ -19,15 +19,29 @@
  *
  * Solution.  Who has not found the name looks again with the lock held, and
  * keeps it until the name has its number.
+ *
+ * A name whose bytes are not of its encoding raises, and the message has what
+ * String#inspect returns, which may be redefined.  Upstream, in String#to_sym,
+ * ran that with the lock held: when it waited, or a thread took its turn, all
+ * stood still.  Whether the bytes are right is looked at first, without the lock;
+ * the String keeps the answer.
  */
 
+/* Raises unless +str+ can be a name.  Any Ractor, without the lock. */
+static void
+symbol_check_name(VALUE str)
+{
+    (void)sym_check_asciionly(str, false);
+}
+
 /* The number of +str+, which was not there a moment ago.  Any Ractor.  What
- * intern_str raises lets go of the lock. */
+ * intern_str raises besides (the table is full) lets go of the lock. */
 static ID
 intern_str_once(VALUE str, int mutable)
 {
     ID id;
 
+    symbol_check_name(str);
     GLOBAL_SYMBOLS_ENTER(symbols);
     {
         VALUE sym = lookup_str_sym_with_lock(symbols, str);

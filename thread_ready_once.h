@@ -21,10 +21,15 @@
  * on without having slept takes that lock once, while it is still running, which
  * the timer thread sees.
  *
- * [2] A thread that ends leaves the Ractor to the next one.  If that is none, the
- * timer thread may make one ready, and queue the Ractor, before the ended thread
- * looks who is next and queues it as well.  A Ractor that is twice in the queue
- * makes a circle of it.  So who has not chosen the next one itself looks first.
+ * [2] A Ractor whose next thread has no native thread is put in a queue, from
+ * which native threads that are free take it.  Upstream may put it there twice,
+ * which makes a circle of the queue: a thread that ends leaves the Ractor to the
+ * next one, and if that is none, the timer thread may make one ready, and queue
+ * the Ractor, before the ended thread looks who is next and queues it as well.
+ * Here a Ractor is `queued` until who has taken it off has the lock of its
+ * scheduler, and looks who is next: whoever makes a thread ready before, with
+ * that lock, need not queue it again.  So it is in the queue once at most, and
+ * not while it runs.  (rb_thread_sched.queued: with the lock of the scheduler.)
  */
 
 /* [1]: the timer thread has done what it began for this thread, which runs and holds no lock.  Itself. */
@@ -33,23 +38,6 @@ thread_sched_await_timer(void)
 {
     rb_native_mutex_lock(&timer_th.waiting_lock);
     rb_native_mutex_unlock(&timer_th.waiting_lock);
-}
-
-/* [2]: queues +r+, whose next thread has no native thread, unless it is queued.
- * With the lock of its scheduler, so that only who has taken it off the queue,
- * and waits for that lock, can be overlooked: he finds that it is being run. */
-static void
-ractor_sched_enq_once(rb_vm_t *vm, rb_ractor_t *r)
-{
-    rb_ractor_t *queued;
-    bool found = false;
-
-    ractor_sched_lock(vm, NULL);
-    ccan_list_for_each(&vm->ractor.sched.grq, queued, threads.sched.grq_node) {
-        if (queued == r) found = true;
-    }
-    ractor_sched_unlock(vm, NULL);
-    if (!found) ractor_sched_enq(vm, r); /* nobody else can: the scheduler is locked */
 }
 
 #endif /* LOCKFREE_THREAD_READY_ONCE_H */

@@ -22,8 +22,12 @@
  *
  * Where an ended thread hands over to another of its Ractor, the native thread
  * comes there later, or carries another one to its end first: until then the
- * thread is kept.  At the end of the process it may not come there any more, so
- * that Ractors are not freed then (rb_gc_shutdown_call_finalizer_p).
+ * thread is kept.  So it is while the Ractor is in the queue of those that are
+ * ready, or in the hands of a native thread that has taken it off and looks
+ * whether there is anything to run: lockfree/thread_ready_once.h.
+ *
+ * At the end of the process the native thread may not come there any more, so that
+ * Ractors are not freed then (rb_gc_shutdown_call_finalizer_p).
  */
 
 /* The thread that +nt+ carried last is gone.  +nt+ itself, without its lock. */
@@ -47,11 +51,19 @@ thread_sched_ended(struct rb_native_thread *nt, rb_thread_t *th)
 }
 #endif
 
-/* Whether nobody uses the stack and the Ractor of +th+ any more.  In the GC, which stops Ractors, but not +nt+. */
+/* Whether nobody uses the stack and the Ractor of +th+ any more.  In the GC,
+ * which stops Ractors, but no native thread that runs none.  Who holds the lock
+ * of the scheduler is not waited for: the next GC asks again. */
 static bool
-thread_sched_buried_p(const rb_thread_t *th)
+thread_sched_buried_p(rb_thread_t *th)
 {
-    return __atomic_load_n(&th->sched.finished, __ATOMIC_ACQUIRE);
+    struct rb_thread_sched *sched = TH_SCHED(th);
+
+    if (!__atomic_load_n(&th->sched.finished, __ATOMIC_ACQUIRE)) return false;
+    if (pthread_mutex_trylock(&sched->lock_) != 0) return false;
+    bool queued = sched->queued;
+    pthread_mutex_unlock(&sched->lock_);
+    return !queued;
 }
 
 #endif /* LOCKFREE_RACTOR_END_H */

@@ -84,12 +84,24 @@ rb_exec_start_timer_thread(void)
 }
 
 #if defined(HAVE_WORKING_FORK)
+/* Who waited is gone; but its Ractor::Selector is still there, and must not look for itself here when +r+ is freed. */
+static void
+ractor_drop_takers_atfork(struct rb_ractor_queue *takers)
+{
+    for (int i = 0; i < takers->cnt; i++) {
+        struct rb_ractor_basket *b = &takers->baskets[(takers->start + i) % takers->size];
+        if (b->type.e == basket_type_take_basket && b->p.take.config) b->p.take.config->closed = true;
+    }
+    takers->cnt = 0;
+}
+
 static void
 ractor_end_atfork(rb_ractor_t *r)
 {
     rb_native_mutex_initialize(&r->sync.lock);
     r->sync.incoming_port_closed = true;
     r->sync.outgoing_port_closed = true;
+    ractor_drop_takers_atfork(&r->sync.takers_queue);
 
     r->threads.cnt = 0; /* so that they are not marked */
     r->threads.main = NULL;
@@ -101,6 +113,22 @@ ractor_end_atfork(rb_ractor_t *r)
         rb_gc_ractor_cache_free(r->newobj_cache);
         r->newobj_cache = NULL;
     }
+}
+
+/* Messages that threads of +cr+ had reserved, to look at them in receive_if, can
+ * be received again.  +th+, the only one left, may be looking at one itself. */
+static void
+ractor_free_reserved_atfork(rb_ractor_t *cr, const rb_thread_t *th)
+{
+    struct rb_ractor_queue *rq = &cr->sync.recv_queue;
+    int own = th->ractor_wait.looks_at - 1;
+
+    if (rq->reserved_cnt == 0) return;
+    for (int i = 0; i < rq->cnt; i++) {
+        struct rb_ractor_basket *b = &rq->baskets[(rq->start + i) % rq->size];
+        if (i != own && b->type.e == basket_type_reserved) b->type.e = basket_type_ref;
+    }
+    rq->reserved_cnt = own >= 0;
 }
 
 /* The child, as the first thing.  +th+ is its only thread. */
@@ -118,6 +146,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     vm->ractor.sync.lock_owner = NULL;
     vm->ractor.sync.lock_rec = 0;
     vm->ractor.sync.terminate_waiting = false;
+    vm->ractor.sched.grq_cnt = 0; /* upstream empties the queue, and goes on counting */
 
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
         rb_thread_t *i;
@@ -129,10 +158,22 @@ rb_ractor_atfork_first(rb_thread_t *th)
 
     rb_native_mutex_initialize(&cr->sync.lock);
     cr->sync.takers_queue.cnt = 0; /* who waits for our yield is gone */
+    ractor_free_reserved_atfork(cr, th);
 
     struct rb_native_thread *nt = th->nt;
     rb_native_cond_initialize(&nt->cond.readyq);
     if (&nt->cond.readyq != &nt->cond.intr) rb_native_cond_initialize(&nt->cond.intr);
     nt->ended_thread = NULL; /* gone with the others: lockfree/ractor/end.h */
+}
+
+/* The child, when what the threads of the other Ractors had is freed, and they are to be: nobody may walk them. */
+void
+rb_ractor_atfork_last(rb_thread_t *th)
+{
+    rb_ractor_t *r;
+
+    ccan_list_for_each(&th->vm->ractor.set, r, vmlr_node) {
+        if (r != th->ractor) rb_ractor_living_threads_init(r);
+    }
 }
 #endif

@@ -9,5 +9,6 @@ void rb_ractor_after_fork(void);
 void rb_exec_stop_timer_thread(void);
 void rb_exec_start_timer_thread(void);
 void rb_ractor_atfork_first(struct rb_thread_struct *th);
+void rb_ractor_atfork_last(struct rb_thread_struct *th);
 
 #endif /* LOCKFREE_RACTOR_FORK_H */

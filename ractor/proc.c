@@ -1,6 +1,6 @@
 /**********************************************************************
 
-  ractor/proc.c - which Procs without Ruby code may be shared by Ractors
+  ractor/proc.c - which Procs may be shared by Ractors, and left to main
 
   Licence: see LICENSE.
 
@@ -11,11 +11,17 @@
  * it takes from outside.  Upstream accepts every other Proc as it is: that of a
  * Method whatever its receiver (Bug #19765), a composed or curried one whatever
  * it calls.  Such a Proc is C code and one value; the value decides.
+ *
+ * Finalizers and the blocks of at_exit are called in main, whoever gave them.
+ * Upstream takes them as they are, so that main and the Ractor write to what
+ * they have captured at the same time.  Here main gets a shareable copy.
  */
 
+#include "id.h"
 #include "internal.h"
 #include "internal/gc.h"
 #include "internal/imemo.h"
+#include "internal/object.h"
 #include "ractor_core.h"
 #include "vm_core.h"
 #include "vm_sync.h"
@@ -100,4 +106,19 @@ rb_proc_ractor_check_c_code(VALUE self)
     if (value_shareable_p((VALUE)block->as.captured.code.ifunc->data)) return;
 
     rb_raise(rb_eRactorIsolationError, "Proc's self is not shareable: %"PRIsVALUE, self);
+}
+
+/*
+ * What main is to call later for +callable+: itself, or a copy of a Proc that is
+ * shareable.  Any Ractor.  Raises where there is none; what cannot be called is
+ * for the caller to refuse.
+ */
+VALUE
+rb_ractor_callable_for_main(VALUE callable)
+{
+    if (rb_ractor_main_p() || rb_ractor_shareable_p(callable)) return callable;
+    if (!rb_obj_respond_to(callable, idCall, TRUE)) return callable;
+    if (RTEST(rb_obj_is_proc(callable))) return rb_proc_ractor_make_shareable(rb_proc_dup(callable));
+
+    rb_raise(rb_eRactorIsolationError, "main can not call what is not shareable: %"PRIsVALUE, rb_obj_class(callable));
 }

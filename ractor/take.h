@@ -29,8 +29,19 @@
  * matter when: a second interrupt waits as well.  What was answered meanwhile is
  * lost.  The copying may need the taker's Ractor, or main, which is to load a
  * file: who waits gives way to its Ractor's other threads, and starts what
- * others ask of its thread.  A select that finds its basket yielding sleeps on until it is filled,
- * so that an interrupt finds it in the one place where it withdraws.
+ * others ask of its thread, and if that fails (no thread can be made) goes on.
+ * A select that finds its basket yielding sleeps on until it is filled, so that
+ * an interrupt finds it in the one place where it withdraws.
+ *
+ * A copy that fails gives the basket back: ractor_take_refuse.  The other Ractors
+ * that a select has asked may have passed over it while it was yielding, and who
+ * fails does not know them.  It counts in the taker's Ractor, with its lock, and
+ * a select that finds the count changed asks them all again before it sleeps.
+ *
+ * Who closes a port wakes the takers.  A taker's lock may be that of this Ractor,
+ * or of one that is closed at the same time and has a taker here: it is never
+ * taken with another one held.  In between the queue has what is not told yet,
+ * and takers may withdraw from it.
  */
 
 #include <time.h>
@@ -56,6 +67,44 @@ ractor_take_withdraw(struct rb_ractor_basket *tb)
         if (type != basket_type_yielding) return type == basket_type_none;
         ractor_take_pause();
     }
+}
+
+/* The basket that +b+ names, which is yielding, gets no answer: what was to be copied raised.  Its Ractor, +cr+. */
+static void
+ractor_take_refuse(rb_ractor_t *cr, struct rb_ractor_queue *ts, struct rb_ractor_basket *b)
+{
+    rb_ractor_t *tr = RACTOR_PTR(b->sender);
+    struct rb_ractor_basket *tb = b->p.take.basket;
+    struct rb_ractor_selector_take_config *config = b->p.take.config;
+
+    RACTOR_LOCK_SELF(cr);
+    if (cr->sync.outgoing_port_closed) { /* meanwhile, and who closed it has passed over the basket */
+        if (config) config->closed = true;
+        tb->sender = cr->pub.self;
+        RUBY_ATOMIC_SET(tb->type.atomic, basket_type_deleted);
+    }
+    else {
+        if (!config || config->oneshot) ractor_queue_enq(cr, ts, b); /* a select's is still there */
+        RUBY_ATOMIC_SET(tb->type.atomic, basket_type_none);
+        ractor_wakeup(cr, wait_yielding, wakeup_by_retry); /* who has found none */
+    }
+    RACTOR_UNLOCK_SELF(cr);
+
+    RACTOR_LOCK(tr);
+    tr->sync.takes_refused++;
+    ractor_wakeup(tr, wait_taking, wakeup_by_retry);
+    RACTOR_UNLOCK(tr);
+    RB_GC_GUARD(b->sender);
+}
+
+/* How often a take of +cr+'s was refused.  Itself. */
+static unsigned int
+ractor_takes_refused(rb_ractor_t *cr)
+{
+    RACTOR_LOCK_SELF(cr);
+    unsigned int refused = cr->sync.takes_refused;
+    RACTOR_UNLOCK_SELF(cr);
+    return refused;
 }
 
 #endif /* LOCKFREE_RACTOR_TAKE_H */

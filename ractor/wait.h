@@ -15,12 +15,17 @@
  * #21037).  Here each thread has its own.  Who has something for a Ractor does
  * not know for which thread, and wakes all that wait for something of the kind;
  * each looks for itself, and waits again.
+ *
+ * So does a thread that was interrupted: the interrupt may have run Ruby code
+ * that waited itself, in the one place that the thread has, and what came for the
+ * outer wait meanwhile woke nobody.
  */
 
 /* In rb_thread_t.  Read and written under the lock of the thread's Ractor. */
 struct rb_ractor_wait {
     int status;                 /* enum rb_ractor_wait_status: wait_none, or some of the others */
     int wakeup_status;          /* enum rb_ractor_wakeup_status */
+    int looks_at;               /* 1 + the place in the queue of the message that its receive_if has reserved, or 0 */
 };
 
 #endif /* LOCKFREE_RACTOR_WAIT_H */

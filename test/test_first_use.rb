@@ -127,6 +127,58 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
     RUBY
   end
 
+  # What Ractors look up stays as it is, when main makes the name another alias.
+  def test_racing_alias_again_and_use
+    assert_race(<<~'RUBY', times: 1)
+      $mine = 1
+      alias $before $stderr
+      ractors = Array.new(3) { Ractor.new { 100_000.times.count { [$stderr, nil].include?($before) rescue true } } }
+      20_000.times { |i| eval(i.odd? ? "alias $before $mine" : "alias $before $stderr") }
+      assert_equal([100_000] * 3, ractors.map(&:take))
+    RUBY
+  end
+
+  # One block at a time; who enters comes from where all are, and goes back before another one enters.
+  def test_racing_chdir_and_chdir
+    assert_race(<<~'RUBY')
+      require "tmpdir"
+      Dir.mktmpdir do |home|
+        home = File.realpath(home)
+        paths = Array.new(4) { |i| "#{home}/#{i}".tap { |path| Dir.mkdir(path) } }
+        Dir.chdir(home)
+        changers = paths.map do |path|
+          Ractor.new(path) do |path|
+            20_000.times.all? do
+              Dir.chdir(path) { Dir.pwd == path }
+            rescue RuntimeError # conflicting
+              true
+            end
+          end
+        end
+        assert_equal([true] * 4, changers.map(&:take))
+        assert_equal(home, Dir.pwd)
+        assert_raise(Errno::ENOENT) { Dir.chdir("#{home}/none") {} }
+        assert_equal([home, paths[0], home], [Dir.pwd, Dir.chdir(paths[0]) { Dir.pwd }, Dir.pwd])
+        Dir.open(paths[1]) { |dir| assert_equal([paths[1], home], [dir.chdir { Dir.pwd }, Dir.pwd]) }
+        Dir.mkdir("#{home}/gone")
+        Dir.chdir("#{home}/gone")
+        Dir.rmdir("#{home}/gone")
+        assert_raise(Errno::ENOENT) { Dir.chdir(home) { flunk } }
+        Dir.chdir(home)
+        assert_equal(home, Dir.chdir(paths[2]) { Dir.chdir(home) { Dir.pwd } })
+      end
+    RUBY
+  end
+
+  def test_trap_of_what_main_traps
+    assert_race(<<~'RUBY')
+      trap("USR1") {}
+      assert_equal([nil, "IGNORE"], Ractor.new { [trap("USR1", "IGNORE"), trap("USR1", "DEFAULT")] }.take)
+      trap("USR1", handler = proc {})
+      assert_same(handler, trap("USR1", "DEFAULT"))
+    RUBY
+  end
+
   def test_racing_eval_of_yield_and_eval_of_yield
     assert_race(<<~'RUBY', times: 3)
       assert_equal([true] * 4, race { |start, i| wait(start); 300.times { |n| eval("def m#{i}_#{n} = yield") }; true })
@@ -138,6 +190,46 @@ class TestLockfreeFirstUse < Test::Unit::TestCase
       $called = 0
       at_exit { p $called }
       race { |start, _| wait(start); 10_000.times { at_exit { $called += 1 } } }
+    RUBY
+  end
+
+  # Stock crashes: the second one reads what the first is still to fill.
+  def test_racing_disasm_and_disasm
+    assert_race(<<~'RUBY', times: 3)
+      MODULES = Array.new(2000) { Module.new { module_eval("def self.x(a) = [a + 1, a * 2, a.foo(1, 2, 3)]") } }.freeze
+      lines = race do |start, _|
+        MODULES.each_with_index.map do |m, i|
+          wait(start + i / 5 * 0.0015)
+          RubyVM::InstructionSequence.of(m.method(:x)).disasm.lines.size
+        end.uniq
+      end
+      assert_equal([1] * 4, lines.map(&:size))
+      assert_equal(1, lines.uniq.size)
+    RUBY
+  end
+
+  def test_racing_once_and_once
+    assert_race(<<~'RUBY', times: 3)
+      ONCE = Module.new { module_eval((0...300).map { |i| "def self.m#{i}(x) = /\#{x}/o" }.join("\n")) }
+      seen = race do |start, k|
+        300.times.map { |i| wait(start + i * 0.0005); ONCE.send("m#{i}", k) }
+      end
+      assert_equal(0, seen.transpose.count { |regexps| regexps.uniq(&:object_id).size > 1 })
+    RUBY
+  end
+
+  # An exception leaves it to the next one, in the same Ractor or another.
+  def test_once_after_an_exception
+    assert_race(<<~'RUBY')
+      ONCE = Module.new do
+        def self.m(x) = /#{x == 0 ? raise("no") : x}#{m(x + 1) if x == 5}/o
+      end
+      assert_raise(RuntimeError) { ONCE.m(0) }
+      assert_equal("no", Ractor.new { ONCE.m(0) rescue $!.message }.take)
+      regexp = ONCE.m(5)
+      assert_equal("5(?-mix:6)", regexp.source)
+      assert_same(regexp, ONCE.m(0))
+      assert_equal(regexp.object_id, Ractor.new { ONCE.m(0).object_id }.take)
     RUBY
   end
 end

@@ -37,6 +37,73 @@ class TestLockfreeMethodDefinition < Test::Unit::TestCase
     RUBY
   end
 
+  # Over 31 keywords whose defaults are to be computed, and not given, are noted in a Hash.
+  def test_racing_redefine_and_fill_keywords
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil
+      class Base
+        DEFINITION = Ractor.make_shareable("def number(" + (1..40).map { |i| "k#{i}: [#{i}]" }.join(", ") + ") = [k1, k2, k40]")
+        class_eval DEFINITION
+        def call = number(k3: 5, k2: 6)
+      end
+      callers = Array.new(5) do
+        Ractor.new do
+          base = Base.new
+          200.times { (x = base.call) == [[1], 6, [40]] or raise x.inspect } until Base.const_defined?(:STOP)
+          true
+        end
+      end
+      writers = Array.new(2) { Ractor.new { 600.times { |i| Base.class_eval(Base::DEFINITION); GC.start(full_mark: i % 8 == 0) if i.even? } } }
+      writers.each(&:take)
+      Base::STOP = true
+      assert_equal([true] * 5, callers.map(&:take))
+    RUBY
+  end
+
+  def test_racing_redefine_and_call_method_of_symbol
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil
+      class Target; def given(**k) = k; end
+      class Base
+        BODY = Ractor.make_shareable(:given.to_proc)
+        define_method(:number, &BODY)
+      end
+      callers = Array.new(5) do
+        Ractor.new do
+          base = Base.new
+          target = Target.new
+          200.times { (x = base.number(target, k: 1)) == { k: 1 } or raise x.inspect } until Base.const_defined?(:STOP)
+          true
+        end
+      end
+      writers = Array.new(2) do
+        Ractor.new { 600.times { |i| Base.define_method(:number, &Base::BODY); GC.start(full_mark: i % 8 == 0) if i.even? } }
+      end
+      writers.each(&:take)
+      Base::STOP = true
+      assert_equal([true] * 5, callers.map(&:take))
+    RUBY
+  end
+
+  # An alias belongs to the class that it is made in, from its first moment.
+  def test_redefine_an_alias_in_method_added
+    assert_ractors(<<~'RUBY')
+      class Base; def number = 1; end
+      class Child < Base; end
+      class Grandchild < Child; end
+      class Child
+        def self.method_added(name)
+          return if name != :other || @once
+          @once = true
+          new.other
+          class_eval("def other = 2")
+        end
+        alias other number
+      end
+      assert_equal([false, 2], [Base.method_defined?(:other), Child.new.other])
+    RUBY
+  end
+
   def test_racing_bind_and_redefine
     assert_ractors(<<~'RUBY')
       $VERBOSE = nil

@@ -40,6 +40,39 @@ class TestLockfreeMethodTable < Test::Unit::TestCase
     RUBY
   end
 
+  # A class that something is prepended to has its methods in another table.
+  def test_racing_clone_and_prepend_to_singleton_class
+    assert_ractors(<<~'RUBY')
+      def make = Class.new { def self.one = 1; def self.two = 2 }
+      module Holder; end
+      Holder::KLASS = make
+      cloners = Array.new(3) do
+        Ractor.new { copy = Holder::KLASS.clone until Holder.const_defined?(:STOP) || (copy && copy.one + copy.two != 3); true }
+      end
+      $VERBOSE = nil
+      300.times do
+        Holder.const_set(:KLASS, klass = make)
+        sleep 0.0002
+        klass.extend(Module.new { def other = super })
+        klass.singleton_class.prepend(Module.new { def one = super })
+      end
+      Holder::STOP = true
+      assert_equal([true] * 3, cloners.map(&:take))
+    RUBY
+  end
+
+  # Of Ractors that remove a method, one does; the others are told that there is none.
+  def test_racing_remove_and_remove
+    assert_ractors(<<~'RUBY')
+      class Base; end
+      Base.attr_reader(*Array.new(3_000) { |i| "a#{i}" })
+      removers = Array.new(4) do
+        Ractor.new { 3_000.times.count { |i| Base.remove_method("a#{i}") rescue false } }
+      end
+      assert_equal(3_000, removers.sum(&:take))
+    RUBY
+  end
+
   # What method_added sees while a class is copied may change the class.
   def test_dup_whose_hook_defines
     assert_ractors(<<~'RUBY')

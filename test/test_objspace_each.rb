@@ -66,4 +66,22 @@ class TestLockfreeObjspaceEach < Test::Unit::TestCase
       assert_equal(:other, Ractor.new { :other }.take)
     RUBY
   end
+
+  # Strings that are being made have no bytes yet.
+  def test_racing_warmup_and_make_strings
+    assert_ractors(<<~'RUBY')
+      makers = Array.new(3) { |n| Ractor.new(n) { |n| 200_000.times { |i| "#{n} is a string that is not embedded" * (1 + i % 40) }; :made } }
+      20.times { Process.warmup }
+      assert_equal([:made] * 3, makers.map(&:take))
+    RUBY
+  end
+
+  # Stock crashes within a second.
+  def test_racing_object_id_and_id2ref
+    assert_ractors(<<~'RUBY')
+      makers = Array.new(2) { Ractor.new { 60_000.times { Object.new.object_id }; :made } }
+      finders = Array.new(2) { Ractor.new(String.object_id) { |id| Array.new(60_000) { ObjectSpace._id2ref(id) }.uniq } }
+      assert_equal([[String]] * 2 + [:made] * 2, (finders + makers).map(&:take))
+    RUBY
+  end
 end

@@ -34,4 +34,20 @@ class TestLockfreeSymbolIntern < Test::Unit::TestCase
       assert_equal([{2 => 3_000}] * 4, ractors.map(&:take))
     RUBY
   end
+
+  # The message of the error has what String#inspect returns.
+  def test_racing_inspect_of_invalid_name_and_compute
+    assert_ractor(<<~'RUBY', timeout: 60)
+      class String
+        alias inspect_bytes inspect
+        def inspect = (Ractor.new { 1 }.take; inspect_bytes)
+      end
+      Ractor.new { loop { Array.new(100) { |n| "name_#{n}".to_sym } } }
+      invalid = "\xff"
+      [-> { invalid.to_sym }, -> { Object.new.instance_variable_set("@#{invalid}", 1) },
+       -> { Class.new.define_method(invalid) { } }, -> { Class.new.attr_reader(invalid) }].each do |call|
+        assert_raise(EncodingError, &call)
+      end
+    RUBY
+  end
 end

@@ -18,8 +18,11 @@
  * a method that is no more.
  *
  * Solution.  Who collects arguments has the method on the machine's stack,
- * where the GC finds it, until the frame is pushed.  The ways of calls that
- * collect nothing come to no safe point.
+ * where the GC finds it, until the frame is pushed, or for as long as it is
+ * looked at: hooks of C calls run Ruby code, and finding out what is refined
+ * waits for the VM lock.  The ways of calls that do none of these come to no safe
+ * point; one that may (keywords over the 32nd make a Hash) has the method in a
+ * variable that it needs afterwards.
  */
 
 /* The method that is called.  The running Ractor's own call. */

@@ -26,6 +26,10 @@
 //! frees the block when the stub is hit, and the branch becomes one of the next block's: but the code before it still
 //! falls into it, after the next block has been invalidated as well, each time. It becomes one of what falls into it.
 //!
+//! Dead code that a Ractor is in the middle of goes on to the end of its instruction, with what it has embedded. Upstream
+//! neither marks nor updates that: code that is overwritten cannot be read any more. While there are several Ractors it is
+//! noted before, and marked, pinned, for as long as the dead block is kept.
+//!
 //! And a collection, while it waits, must see what is on its stack, and code GC in which ISEQ it is: upstream says so
 //! when it has the lock. Here the frame does before.
 
@@ -81,6 +85,35 @@ pub fn kept_p() -> bool {
     unsafe { rb_ractor_others_p() }
 }
 
+/// What is embedded in the code of an ISEQ's dead blocks. Changes under the VM lock, all others at a barrier.
+#[derive(Default)]
+pub struct DeadValues(HashSet<VALUE>);
+
+impl DeadValues {
+    /// The GC. They stay where they are.
+    pub(super) fn mark(&self) {
+        for &value in &self.0 {
+            unsafe { rb_gc_mark(value) };
+        }
+    }
+}
+
+/// The block is about to die: its code is still whole. No write barrier: its ISEQ has the values already. VM lock.
+pub fn keep_values(block: &Block) {
+    if !kept_p() {
+        return;
+    }
+    let cb = CodegenGlobals::get_inline_cb();
+    let payload = get_iseq_payload(block.iseq.get()).unwrap();
+    for offset in block.gc_obj_offsets.iter() {
+        let value_ptr = cb.get_ptr(offset.as_usize()).raw_ptr(cb) as *const VALUE;
+        let value = unsafe { value_ptr.read_unaligned() }; // SAFETY: in YJIT's code
+        if !value.special_const_p() {
+            payload.dead_values.0.insert(value);
+        }
+    }
+}
+
 /// Whether the Ractor is to leave for the interpreter. With one Ractor, only blocks that were invalidated one by one have
 /// stubs that are come to afterwards. VM lock.
 pub(super) fn leaves_p(waiter: &Waiter, branch: &Branch) -> bool {
@@ -96,7 +129,8 @@ pub(super) fn dead_p(branch: &Branch) -> bool {
 
 /// Whose branch it becomes that `block` has nothing but, when `block` is freed and the branch leads to `next`: that of the
 /// block that falls into it. Where none does, `next` will do if all that jumps to `block` is told when `next` is invalidated:
-/// returns and branches are, and the entry of a method, but an entry with optional parameters is not. VM lock.
+/// returns and branches are, and the entry of a method, but an entry with optional parameters is not. A caller that falls
+/// into its callee may be collected before it, with all its branches: then `block` is kept. VM lock.
 pub(super) fn heir(block: &Block, next: BlockRef) -> Option<BlockRef> {
     let mut before = None;
     block.incoming.for_each(|incoming| {
@@ -106,7 +140,10 @@ pub(super) fn heir(block: &Block, next: BlockRef) -> Option<BlockRef> {
         }
     });
     let told = block.iseq_range.start == 0 || Context::decode(block.ctx).is_return_landing();
-    before.or(told.then_some(next))
+    match before {
+        Some(before) => (unsafe { before.as_ref() }.iseq == block.iseq).then_some(before),
+        None => told.then_some(next),
+    }
 }
 
 /// What a branch that leaves the graph keeps of a target. VM lock.

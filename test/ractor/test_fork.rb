@@ -142,4 +142,64 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       assert_equal([0, 3, 1, 0], ractors.map { |ractor| status(ractor.take) })
     RUBY
   end
+
+  # The threads of the other Ractors are freed in the child.
+  def test_closing_other_ractors_in_the_child
+    assert_forks(<<~'RUBY')
+      others = Array.new(4) { Ractor.new { Ractor.yield(1); 4.times { Thread.new { Ractor.receive } }; Ractor.yield(2) } }
+      others.each(&:take)
+      sleep 0.2
+      results = 5.times.map do
+        status(fork do
+          10.times { GC.start; Array.new(2000) { +"x" * 300 }; Array.new(50) { Thread.new { } }.each(&:join) }
+          others.each { |ractor| ractor.close_outgoing; ractor.close_incoming }
+          exit!(Ractor.new { 7 }.take)
+        end)
+      end
+      assert_equal({7 => 5}, results.tally)
+    RUBY
+  end
+
+  # Messages that other threads of the Ractor look at, or wait to look at, are there again in the child.
+  def test_racing_fork_and_receive_if
+    assert_forks(<<~'RUBY')
+      messages = %i[a b c d]
+      messages.each { |message| Ractor.current.send(message) }
+      waiting = 2.times.map { Thread.new { Ractor.receive_if { sleep } } }
+      sleep 0.1
+      assert_equal(7, status(fork { exit!(Array.new(4) { Ractor.receive } == messages ? 7 : 8) }))
+      waiting.each(&:kill).each(&:join)
+    RUBY
+  end
+
+  def test_racing_fork_in_receive_if_and_receive_if
+    assert_forks(<<~'RUBY')
+      messages = %i[a b c d]
+      messages.each { |message| Ractor.current.send(message) }
+      second = Thread.new { sleep 0.1; Ractor.receive_if { true } }
+      pid = nil
+      first = Ractor.receive_if { sleep 0.2; pid = fork; true }
+      exit!([first, *Array.new(3) { Ractor.receive }] == messages ? 7 : 8) unless pid
+      assert_equal(7, status(pid))
+      assert_equal(messages, [first, second.value, Ractor.receive, Ractor.receive])
+    RUBY
+  end
+
+  # What waited in the parent is freed in the child, with the Ractors that it waited for.
+  def test_selectors_in_the_child
+    assert_forks(<<~'RUBY')
+      answers = Array.new(10) { Ractor.new { Ractor.receive } }
+      waiting = Array.new(4) { Ractor.new(answers) { |answers| Ractor.select(*answers) } }
+      Ractor.select(Ractor.new { 1 }, *answers)
+      sleep 0.1
+      results = 5.times.map do
+        status(fork do
+          answers = waiting = nil
+          10.times { GC.start; Array.new(2000) { +"x" * 300 } }
+          exit!(7)
+        end)
+      end
+      assert_equal({7 => 5}, results.tally)
+    RUBY
+  end
 end

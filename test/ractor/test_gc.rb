@@ -81,4 +81,17 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
       assert_operator(GC.stat(:total_freed_objects), :>, 1_500_000)
     RUBY
   end
+
+  # An object whose finalizer runs is out of the table, or says that it is in: GC.verify_internal_consistency looks.
+  def test_racing_finalize_and_verify
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      verifiers = Array.new(2) { Ractor.new { 40.times { GC.verify_internal_consistency; 100.times { "x" * 50 } }; :done } }
+      finalizer = proc {}
+      60.times do
+        300.times { ObjectSpace.define_finalizer(Object.new, finalizer) }
+        GC.start
+      end
+      assert_equal([:done] * 2, verifiers.map(&:take))
+    RUBY
+  end
 end

@@ -50,4 +50,57 @@ class TestLockfreeRactorProc < Test::Unit::TestCase
     each.to_a
     assert_not_made(block)
   end
+
+  # In stock main and the Ractor write to the Array at the same time: a corrupt heap.
+  def test_racing_finalizer_and_what_it_captures
+    ractor = Ractor.new do
+      captured = []
+      [proc { captured << 1 }, captured.method(:push), proc { |id| captured.size if id == 0 }].map do |callable|
+        ObjectSpace.define_finalizer(Object.new, callable)
+        :defined
+      rescue Ractor::IsolationError, ArgumentError => e
+        e.class
+      end
+    end
+    assert_equal([Ractor::IsolationError] * 3, ractor.take)
+  end
+
+  def test_racing_at_exit_and_what_it_captures
+    ractor = Ractor.new do
+      captured = []
+      at_exit { captured << 1 }
+    rescue Ractor::IsolationError => e
+      e.class
+    end
+    assert_equal(Ractor::IsolationError, ractor.take)
+  end
+
+  def test_main_calls_what_is_shareable
+    assert_in_out_err([], <<~'RUBY', %w[exit:path finalizer:path callable], [], timeout: 60)
+      Warning[:experimental] = false
+      class Kept; end
+      class Callable
+        def call(_) = puts("callable")
+      end
+      Ractor.new("path".freeze) do |path|
+        at_exit { puts "exit:#{path}" }
+        ObjectSpace.define_finalizer(Kept, proc { puts "finalizer:#{path}" })
+        ObjectSpace.define_finalizer(Kept, Callable.new.freeze)
+      end.take
+    RUBY
+  end
+
+  # A shareable Proc is not frozen.
+  def test_racing_clone_and_instance_variable_set
+    assert_separately(%w[-W0 --disable-gems], <<~'RUBY', timeout: 60)
+      SHARED = nil.instance_eval { Ractor.make_shareable(proc { 1 }) }
+      SHARED.instance_variable_set(:@a0, "x")
+      ractors = 3.times.map { Ractor.new { 60_000.times { SHARED.clone }; :done } }
+      20.times do
+        200.times { |i| SHARED.instance_variable_set("@a#{i}", "x") }
+        200.times { |i| SHARED.remove_instance_variable("@a#{i}") }
+      end
+      assert_equal([:done] * 3, ractors.map(&:take))
+    RUBY
+  end
 end

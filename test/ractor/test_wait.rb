@@ -100,4 +100,103 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
       assert_equal([:end] * 4, ractors.map(&:take))
     RUBY
   end
+
+  # What runs in the middle of a wait waits itself, while the outer one is answered.
+  def test_racing_interrupt_that_takes_and_yield
+    assert_ractor(<<~'RUBY', timeout: 30)
+      outer = Ractor.new { Ractor.receive; :outer }
+      inner = Ractor.new { Ractor.receive; sleep 0.5; :inner }
+      taken = nil
+      trap(:USR1) do
+        [inner, outer].each { |ractor| ractor.send(:go) }
+        taken = inner.take
+      end
+      Ractor.new { sleep 0.2; Process.kill(:USR1, Process.pid) }
+      assert_equal(:outer, outer.take)
+      assert_equal(:inner, taken)
+    RUBY
+  end
+
+  # A second Ractor has something for the select while the first one holds it, and fails.
+  def test_racing_failing_yield_and_yield_to_select
+    assert_ractor(<<~'RUBY', timeout: 30)
+      class Refused
+        def initialize_clone(*, **) = (sleep 0.6; raise "refused")
+      end
+      refusing = Ractor.new { Ractor.yield(Refused.new) rescue nil; sleep }
+      other = Ractor.new { sleep 0.3; Ractor.yield(:other); sleep }
+      assert_equal([other, :other], Ractor.select(refusing, other))
+    RUBY
+  end
+
+  def test_racing_failing_yield_and_close
+    {"yielder.take" => "ClosedError", "Ractor.select(yielder)" => "Error"}.each do |take, error|
+      assert_ractor(<<~RUBY, timeout: 30)
+        class Refused
+          def initialize_clone(*, **) = (sleep 0.4; raise "refused")
+        end
+        yielder = Ractor.new do
+          Thread.new { sleep 0.2; Ractor.current.close_outgoing }
+          Ractor.yield(Refused.new) rescue nil
+          sleep
+        end
+        assert_raise(Ractor::#{error}) { #{take} } # of select: it has nobody left
+      RUBY
+    end
+  end
+
+  # Threads that take from each other's Ractors, and from their own.
+  def test_racing_close_and_close
+    assert_ractor(<<~'RUBY', timeout: 60)
+      Thread.report_on_exception = false
+      turns = Array.new(100) do
+        pair = Array.new(2) do
+          Ractor.new(Ractor.current) do |main|
+            from = [Ractor.receive, Ractor.current]
+            threads = from.cycle.first(6).map { |ractor| Thread.new { ractor.take rescue $!.class } }
+            Ractor.receive
+            sleep 0.001
+            Ractor.current.close_outgoing
+            main.send(threads.map(&:value).uniq)
+          end
+        end
+        pair[0].send(pair[1])
+        pair[1].send(pair[0])
+        pair.each { |ractor| ractor.send(:close) }
+        Array.new(2) { Ractor.receive }
+      end
+      assert_equal({[Ractor::ClosedError] => 200}, turns.flatten(1).tally)
+    RUBY
+  end
+
+  # A message is received while another thread looks at the one behind it.
+  def test_racing_receive_if_and_receive_of_the_one_before
+    assert_ractor(<<~'RUBY', timeout: 30)
+      receiver = Ractor.new do
+        looking = Thread.new { Ractor.receive_if { |message| sleep 0.2; message == :third } }
+        sleep 0.3 # it looks at the second one
+        [Ractor.receive, Ractor.receive, (Ractor.current.send(:third); looking.value)]
+      end
+      receiver.send(:first)
+      receiver.send(:second)
+      assert_equal([:first, :second, :third], receiver.take)
+    RUBY
+  end
+
+  # The second thread has a message, and waits for its turn to look at it.
+  def test_killing_the_second_receive_if
+    assert_ractor(<<~'RUBY', timeout: 30)
+      receiver = Ractor.new do
+        first = Thread.new { Ractor.receive_if { sleep 0.5 } }
+        sleep 0.1
+        second = Thread.new { Ractor.receive_if { true } }
+        sleep 0.1
+        second.kill.join
+        [first.value, Ractor.receive]
+      end
+      receiver.send(:first)
+      receiver.send(:second)
+      assert_equal([:first, :second], receiver.take)
+    RUBY
+  end
 end

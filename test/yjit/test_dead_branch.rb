@@ -71,6 +71,30 @@ class TestLockfreeYjitDeadBranch < Test::Unit::TestCase
     RUBY
   end
 
+  # Code that is dead goes on to the end of its instruction, with the objects that it has in it.
+  def test_racing_redefine_and_compact
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems --yjit --yjit-call-threshold=1], <<~'RUBY', timeout: 120)
+      $VERBOSE = nil
+      class Base
+        DEFINITION = "def rest(*a, **k) = [a, k]; def some(a, b = [], *c) = [a, b, c]".freeze
+        class_eval DEFINITION
+        def call(x) = [rest(*x, *x, k: 1), some(*x, *x), rest(x, **{}), some([x], [x], [x], [x])]
+      end
+      STOP = 3 + Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      EXPECTED = Ractor.make_shareable(Base.new.call([1, 2]))
+      def go_on? = Process.clock_gettime(Process::CLOCK_MONOTONIC) < STOP
+      writers = Array.new(2) do |i|
+        Ractor.new(i) { |i| while go_on?; Base.class_eval(Base::DEFINITION); i == 0 ? GC.compact : GC.start(full_mark: false); end }
+      end
+      callers = Array.new(5) do
+        Ractor.new { base = Base.new; x = [1, 2]; nil while go_on? && base.call(x) == EXPECTED; base.call(x) == EXPECTED }
+      end
+      assert_equal([true] * 5, callers.map(&:take))
+      writers.each(&:take)
+    RUBY
+  end
+
   def test_racing_redefine_and_compile
     assert_run(<<~'RUBY')
       assert_equal([true] * 4, racing { Sum.class_eval("def add(x) = @sum + x") })

@@ -1,0 +1,46 @@
+#ifndef LOCKFREE_DATE_FILL_H
+#define LOCKFREE_DATE_FILL_H
+/**********************************************************************
+
+  date_fill.h - the fields of a DateTime that Ractors share
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * A DateTime works out its month and day when they are asked for, its hour,
+ * minute and second when these are, and keeps them in one word with a flag for
+ * each half.  Upstream reads the word, changes its half and stores both: of two
+ * Ractors that fill a half each, one undid the other's, and the flags said that
+ * it was there, for ever.
+ *
+ * Here each half goes in by one atomic step, and its flag after it, with a
+ * release [A]; who has found the flag reads after an acquire [B].
+ */
+
+/* [A] +flag+ goes into +flags+, when all it stands for is stored.  Any Ractor. */
+static inline void
+date_fill_flag(unsigned *flags, unsigned flag)
+{
+    __atomic_fetch_or(flags, flag, __ATOMIC_RELEASE);
+}
+
+/* [A] +half+ goes into those bits of +word+ that are in +mask+, then +flag+ into +flags+.  Any Ractor. */
+static inline void
+date_fill(unsigned *word, unsigned mask, unsigned half, unsigned *flags, unsigned flag)
+{
+    unsigned old = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+    while (!__atomic_compare_exchange_n(word, &old, (old & ~mask) | half, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    date_fill_flag(flags, flag);
+}
+
+/* [B] Whether +flag+ is in +flags+.  Any Ractor. */
+static inline int
+date_filled_p(const unsigned *flags, unsigned flag)
+{
+    return (__atomic_load_n(flags, __ATOMIC_ACQUIRE) & flag) != 0;
+}
+
+#endif /* LOCKFREE_DATE_FILL_H */

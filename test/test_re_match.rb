@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+# test_re_match.rb - re_match.h: MatchData that Ractors share.
+
+require "test/unit"
+require_relative "assert_ractors"
+
+class TestLockfreeReMatch < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
+  def test_racing_offset_and_offset
+    assert_ractors(<<~'RUBY')
+      expected = [0, 7, 6, 5, [2, 3]]
+      MATCHES = 30.times.map do
+        Ractor.make_shareable(Array.new(3000) { "\u00e9\u20acab\u{1f600}cd".match(/(.)(.)(a)(b)(.)(c)(d)/) })
+      end.freeze
+      Ractor.make_shareable(MATCHES)
+      ractors = Array.new(3) do
+        Ractor.new do
+          while (batch, start = Ractor.receive)
+            nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < start
+            Ractor.yield(batch.map { |m| [m.begin(0), m.end(0), m.begin(7), m.end(5), m.offset(3)] }.uniq)
+          end
+        end
+      end
+      MATCHES.each do |batch|
+        ractors.each { |r| r.send([batch, Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.002].freeze) }
+        assert_equal([[expected]] * 3, ractors.map(&:take))
+      end
+    RUBY
+  end
+
+  def test_regexp_of_a_string
+    assert_ractors(<<~'RUBY')
+      "abc".sub("b") { M = Ractor.make_shareable($~); "" }
+      ids = Array.new(3) { Ractor.new { r = M.regexp; [r.object_id, r.frozen?, Ractor.shareable?(r), r.source] }.take }
+      assert_equal([[M.regexp.object_id, true, true, "b"]], ids.uniq)
+    RUBY
+  end
+
+  def test_racing_match_and_match_with_its_regexp
+    assert_ractors(<<~'RUBY')
+      M = Ractor.make_shareable(Regexp.new("(?<x>b)").match("abc"))
+      assert_predicate(M.regexp, :frozen?)
+      "abc".sub("b") { N = Ractor.make_shareable($~); "" }
+      strings = %w[UTF-8 EUC-JP Shift_JIS ISO-8859-1].map { |e| "b\xa4\xa2".dup.force_encoding(e).freeze }
+      STRINGS = Ractor.make_shareable(strings)
+      ractors = 4.times.map do |n|
+        Ractor.new(n) do |i|
+          20_000.times { |k| [M, N].each { |m| STRINGS[(k + i) % 4] =~ m.regexp rescue 0 } }
+          [M[:x], M.string, N.regexp.source]
+        end
+      end
+      assert_equal([["b", "abc", "b"]] * 4, ractors.map(&:take))
+    RUBY
+  end
+end

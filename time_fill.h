@@ -1,0 +1,93 @@
+#ifndef LOCKFREE_TIME_FILL_H
+#define LOCKFREE_TIME_FILL_H
+/**********************************************************************
+
+  time_fill.h - the fields of a Time that Ractors share
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * A Time is a number until somebody asks for its year, month, hour: then all
+ * are worked out and kept, in a frozen one as well.  Upstream stores them
+ * first, and then says in which mode they are and that they are there; another
+ * Ractor saw what the stack had held before as the mode ("can't modify frozen
+ * Time"), or fields that were not there.
+ *
+ * Here mode and fields come together.  All that is no VALUE lies in the last
+ * eight bytes, and is stored with one release [A]; who has found the flag reads
+ * the rest after an acquire [B].  Several Ractors that work it out store the
+ * same.  A zone that is an object of the user's own is asked for its fields in
+ * Ruby, and stores them one by one as before.
+ *
+ * tzset() reads TZ: it holds the lock of ENV, and the word that says that it
+ * has been called is stored after it, with a release [C] that the acquire there
+ * reads.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include "internal/static_assert.h"
+#include "timev.h"
+#include "vm_sync.h"
+
+/* [A] Any Ractor.  +to+ is within a Time. */
+static inline void
+time_publish_vtm(struct vtm *to, const struct vtm *from)
+{
+    enum { at = offsetof(struct vtm, zone) + sizeof(VALUE) };
+    typedef uint64_t __attribute__((may_alias)) word;
+    word fields;
+
+    STATIC_ASSERT(fields_are_one_word, sizeof(struct vtm) - at == sizeof(word));
+    to->year = from->year;
+    to->subsecx = from->subsecx;
+    to->utc_offset = from->utc_offset;
+    to->zone = from->zone;
+    memcpy(&fields, (const char *)from + at, sizeof(fields));
+    __atomic_store_n((word *)((char *)to + at), fields, __ATOMIC_RELEASE);
+}
+
+/* [B] +to+ is nobody else's yet.  Any Ractor.  What is stored after the word was read may come with it: all of that is
+ * worked out again if the word says that nothing is there, and the same if it is. */
+static inline void
+time_copy_vtm(struct vtm *to, const struct vtm *from)
+{
+    enum { at = offsetof(struct vtm, zone) + sizeof(VALUE) };
+    typedef uint64_t __attribute__((may_alias)) word;
+    word fields = __atomic_load_n((const word *)((const char *)from + at), __ATOMIC_ACQUIRE);
+
+    to->year = from->year;
+    to->subsecx = from->subsecx;
+    to->utc_offset = from->utc_offset;
+    to->zone = from->zone;
+    memcpy((char *)to + at, &fields, sizeof(fields));
+}
+
+/* [B] Whether the fields are there, and may be read.  Any Ractor. */
+static inline bool
+time_vtm_there_p(const struct vtm *vtm)
+{
+    bool there = vtm->tm_got;
+
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return there;
+}
+
+/* [C] Has the C library read TZ, unless it has since TZ was changed.  Any Ractor. */
+static inline void
+time_zone_up_to_date(bool *up_to_date)
+{
+    if (__atomic_load_n(up_to_date, __ATOMIC_ACQUIRE)) return;
+    RB_VM_LOCK_ENTER();
+    if (!*up_to_date) {
+        tzset();
+        __atomic_store_n(up_to_date, true, __ATOMIC_RELEASE);
+    }
+    RB_VM_LOCK_LEAVE();
+}
+
+#endif /* LOCKFREE_TIME_FILL_H */
