@@ -53,4 +53,14 @@ class TestLockfreeReMatch < Test::Unit::TestCase
       assert_equal([["b", "abc", "b"]] * 4, ractors.map(&:take))
     RUBY
   end
+
+  # Not a race by itself: the Regexp of a copy would be both Ractors', who replace its pattern.
+  def test_copy_has_a_regexp_of_its_own
+    assert_ractors(<<~'RUBY')
+      match = Regexp.new("(.)b").match("abc")
+      id, *rest = Ractor.new(match) { |copy| [copy.regexp.object_id, copy.regexp.source, copy.string, copy[1]] }.take
+      assert_equal(["(.)b", "abc", "a"], rest)
+      assert_not_equal(match.regexp.object_id, id)
+    RUBY
+  end
 end
