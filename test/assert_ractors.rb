@@ -10,4 +10,36 @@ module LockfreeAssertRactors
       assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
     end
   end
+
+  # For +code+: a Ractor for each of +asks+, the source of a block's body, asks that about each object +o+ that the block
+  # makes, at about the same time as the others; all is to be +expected+.
+  ASSERT_RACE = <<~'RUBY'
+    def assert_race(expected, *asks, seconds: 3)
+      ractors = asks.map do |ask|
+        Ractor.new(ask, expected) do |ask, expected|
+          ask = eval("proc { |o| #{ask} }")
+          wrong = []
+          while (objects, start = Ractor.receive)
+            objects.each_slice(20).with_index do |some, i|
+              nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > start + i * 0.001
+              some.each do |o|
+                answer = ask.call(o) rescue $!.inspect
+                wrong << answer unless answer == expected
+              end
+            end
+            Ractor.yield(:done)
+          end
+          wrong.tally
+        end
+      end
+      stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+      while (now = Process.clock_gettime(Process::CLOCK_MONOTONIC)) < stop
+        batch = Ractor.make_shareable([Array.new(2000) { yield }, now + 0.002])
+        ractors.each { |ractor| ractor.send(batch) }
+        ractors.each(&:take)
+      end
+      ractors.each { |ractor| ractor.send(nil) }
+      assert_equal([{}] * asks.size, ractors.map(&:take))
+    end
+  RUBY
 end

@@ -7,67 +7,31 @@ require_relative "assert_ractors"
 class TestLockfreeStringShare < Test::Unit::TestCase
   include LockfreeAssertRactors
 
-  # Two Ractors with the same Strings, at about the same time: what each answers.
-  RACE = <<~'RUBY'
-    class Sub < String; end
-
-    def race(make, *bodies)
-      ractors = bodies.map do |body|
-        Ractor.new(Ractor.make_shareable(nil.instance_eval(&body))) do |block|
-          wrong = 0
-          while (strings, start = Ractor.receive)
-            strings.each_slice(40) do |few|
-              nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < start
-              wrong += few.count { |s| !block.call(s) }
-              start += 0.001
-            end
-            Ractor.yield(:done)
-          end
-          wrong
-        end
-      end
-      stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 4
-      while (now = Process.clock_gettime(Process::CLOCK_MONOTONIC)) < stop
-        batch = Ractor.make_shareable([Array.new(500) { make.call }, now + 0.002])
-        ractors.each { |r| r.send(batch) }
-        ractors.each(&:take)
-      end
-      ractors.each { |r| r.send(nil) }
-      assert_equal([0] * bodies.size, ractors.map(&:take))
-    end
-  RUBY
-
-  def assert_race(code)
-    assert_ractors(RACE + code)
-  end
-
   def test_racing_dedup_and_read_of_a_subclass
-    assert_race(<<~'RUBY')
-      make = proc { Sub.new << "abcdefgh" * 300 }
-      race(make, proc { proc { |s| (-s).frozen? } }, proc { proc { |s| 20.times.all? { s.count("c") == 300 } } })
+    assert_ractors(ASSERT_RACE + <<~'RUBY')
+      class Sub < String; end
+      assert_race(true, "(-o).frozen?", "20.times.all? { o.count('c') == 300 }") { Sub.new << "abcdefgh" * 300 }
     RUBY
   end
 
   def test_racing_dedup_and_dup_of_a_shared_one
-    assert_race(<<~'RUBY')
-      make = proc { ("abc" * 400 + rand.to_s)[3..].freeze }
-      race(make, proc { proc { |s| (-s).frozen? } }, proc { proc { |s| 8.times { s.dup }; true } })
+    assert_ractors(ASSERT_RACE + <<~'RUBY')
+      assert_race(true, "(-o).frozen?", "8.times { o.dup }; true") { ("abc" * 400 + rand.to_s)[3..].freeze }
     RUBY
   end
 
   def test_racing_gsub_and_gsub_of_a_subclass
-    assert_race(<<~'RUBY')
-      make = proc { (Sub.new << "abc" * 400 << rand.to_s) }
-      body = proc { proc { |s| s.gsub("cab", "").size == s.size - 3 * 399 } }
-      race(make, body, body)
+    assert_ractors(ASSERT_RACE + <<~'RUBY')
+      class Sub < String; end
+      assert_race(true, *["o.gsub('cab', '').size == o.size - 3 * 399"] * 2) { Sub.new << "abc" * 400 << rand.to_s }
     RUBY
   end
 
   def test_racing_append_and_object_id
-    assert_race(<<~'RUBY')
-      make = proc { ("\u00e9" * 40).force_encoding("EUC-JP") }
-      race(make, proc { proc { |s| 30.times { "".b << s }; true } },
-           proc { proc { |s| id = s.object_id; 30.times.all? { s.object_id == id } } })
+    assert_ractors(ASSERT_RACE + <<~'RUBY')
+      assert_race(true, "30.times { ''.b << o }; true", "id = o.object_id; 30.times.all? { o.object_id == id }") do
+        ("\u00e9" * 40).force_encoding("EUC-JP")
+      end
     RUBY
   end
 

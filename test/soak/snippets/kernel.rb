@@ -16,7 +16,7 @@ global_variables.include?(:$stdout) #: global variables are the main Ractor's
 r = []; loop { r << 1; break if r.size > 2 }; r
 [eval("1 + 1"), eval("x = 5; x * 2"), binding.eval("[1]"), instance_eval { self.class.name }, instance_exec(3) { |x| x }, eval("__FILE__", nil, "f", 3), raised { eval("1 +") }.class, (eval("zork") rescue $!.class)]
 [Kernel.Integer("5"), Kernel.format("%x", 255), Kernel.Array(nil), Kernel.lambda { 1 }.call, Kernel.catch(:x) { 1 }, Kernel.rand(1), Kernel.binding.class, Kernel.proc { }.class, Kernel.loop { break 3 }]
-[sleep(0), sleep(0.0001).class, (sleep(-1) rescue $!.message), (sleep("x") rescue $!.message)]
+[sleep(0).class, sleep(0.0001).class, (sleep(-1) rescue $!.message), (sleep("x") rescue $!.message)]
 $stdout.then { |io| o = IO.pipe; o[1].puts("x", [1, [nil]]); o[1].print("a", "b"); o[1].printf("%d", 5); o[1].putc("c"); o[1].putc(65); o[1].close; o[0].read }
 $stdout = File.open(File::NULL, "w"); begin; puts "x"; print "y"; p 1; pp({ a: 1 }); putc "z"; printf("%d\n", 1); warn "w"; 1.display; "x".display ensure $stdout = STDOUT rescue $stdout = IO.for_fd(1, autoclose: false); end
 $stderr.class
