@@ -94,4 +94,17 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
       assert_equal([:done] * 2, verifiers.map(&:take))
     RUBY
   end
+
+  # libyaml has the address of what it writes for.
+  def test_racing_compact_and_write_yaml
+    omit "no compaction here" unless GC.respond_to?(:compact)
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      require "psych"
+      ractors = Array.new(3) do
+        Ractor.new { Array.new(3000) { Psych.dump({ "a" => [1, []], "b" => "x: y" }) rescue $!.message }.uniq }
+      end
+      30.times { GC.compact }
+      assert_equal([["---\na:\n- 1\n- []\nb: 'x: y'\n"]] * 3, ractors.map(&:take))
+    RUBY
+  end
 end

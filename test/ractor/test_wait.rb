@@ -199,4 +199,25 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
       assert_equal([:first, :second], receiver.take)
     RUBY
   end
+
+  # What is there is found, whatever interrupts: each signal, and each stop of all Ractors.
+  def test_racing_poll_and_interrupt
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      require "io/wait"
+      trap(:USR1) { }
+      read, write = IO.pipe
+      write << "x"
+      sender = Thread.new { loop { Process.kill(:USR1, $$); Thread.pass } }
+      collector = Ractor.new { 40.times { GC.start; sleep 0.05 } }
+      stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 2
+      missed = 0
+      while Process.clock_gettime(Process::CLOCK_MONOTONIC) < stop
+        missed += 1 unless IO.select([read], nil, nil, 0)
+        missed += 1 unless read.wait_readable(0)
+      end
+      sender.kill.join
+      collector.take
+      assert_equal(0, missed)
+    RUBY
+  end
 end
