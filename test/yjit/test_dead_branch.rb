@@ -71,6 +71,33 @@ class TestLockfreeYjitDeadBranch < Test::Unit::TestCase
     RUBY
   end
 
+  # A String for __send__ looks for a Symbol, with the VM lock, in the middle of a compiled call of what is on no stack.
+  # Stock crashes in 3 of 3.
+  def test_racing_code_gc_and_send
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems --yjit --yjit-call-threshold=2], <<~'RUBY', timeout: 120)
+      def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      NAMES = Ractor.make_shareable(Array.new(12) { |i| "a#{i}" })
+      steps = (1..30).map { |k| "x = x + #{k}; x = x - #{k}; x = [x, #{k}].min if x > 5000" }.join("; ")
+      12.times { |i| eval "def a#{i}(x); #{steps}; x + #{i}; end; def call#{i}(name) = __send__(name, 1)" }
+      eval "def all; #{Array.new(12) { |i| "call#{i}(NAMES[#{i}]) == #{i + 1} or raise 'wrong'" }.join("; ")}; end"
+      stop = now + 8
+      ractors = Array.new(3) { Ractor.new(stop) { |stop| all while now < stop; true } }
+      while now < stop
+        20.times { all }
+        RubyVM::YJIT.code_gc
+      end
+      assert_equal([true] * 3, ractors.map(&:take))
+      ractors.clear
+      sleep 0.01 until Ractor.count == 1
+      count = RubyVM::YJIT.runtime_stats[:code_gc_count]
+      20.times { all }
+      RubyVM::YJIT.code_gc
+      assert_equal(count + 1, RubyVM::YJIT.runtime_stats[:code_gc_count])
+      20.times { all }
+    RUBY
+  end
+
   # Code that is dead goes on to the end of its instruction, with the objects that it has in it.
   def test_racing_redefine_and_compact
     omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
