@@ -19,6 +19,9 @@
  * release [A]; who has found the flag reads after an acquire [B].
  */
 
+/* Has the C library read TZ, under the lock of ENV.  Any Ractor.  In time.c. */
+void rb_time_update_zone(void);
+
 /* [A] +flag+ goes into +flags+, when all it stands for is stored.  Any Ractor. */
 static inline void
 date_fill_flag(unsigned *flags, unsigned flag)

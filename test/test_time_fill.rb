@@ -40,4 +40,13 @@ class TestLockfreeTimeFill < Test::Unit::TestCase
       others.each(&:take)
     RUBY
   end
+
+  def test_racing_today_and_set_a_variable
+    assert_ractors(<<~'RUBY')
+      require "date"
+      asking = Array.new(3) { Ractor.new { Array.new(20_000) { [Date.today.class, DateTime.now.class] }.uniq } }
+      20_000.times { |i| ENV["SOAK#{i % 2000}"] = "x" * (i % 50) }
+      assert_equal([[[Date, DateTime]]] * 3, asking.map(&:take))
+    RUBY
+  end
 end
