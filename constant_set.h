@@ -53,6 +53,7 @@ const_warn_if_set(VALUE klass, ID id)
     if (!NIL_P(file) && line) {
         rb_compile_warn(RSTRING_PTR(file), line, "previous definition of %"PRIsVALUE" was here", QUOTE_ID(id));
     }
+    RB_GC_GUARD(file); // the constant may be another one's by now
 }
 
 /* Removes the class of a Struct's name, unless another Ractor has.  Any Ractor. */
