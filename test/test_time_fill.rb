@@ -7,7 +7,7 @@ require_relative "assert_ractors"
 class TestLockfreeTimeFill < Test::Unit::TestCase
   include LockfreeAssertRactors
 
-  # Stock: FrozenError, each time.
+  # Stock: FrozenError, each time on one machine, never on another.
   def test_racing_fill_and_fill_a_time
     assert_ractors(ASSERT_RACE + <<~'RUBY')
       ask = "[o.year, o.month, o.day, o.hour, o.min, o.sec, o.wday, o.yday, o.nsec, o.zone]"
