@@ -28,27 +28,38 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 #include <time.h>
 #include "internal/static_assert.h"
 #include "timev.h"
 #include "vm_sync.h"
 
-/* [A] Any Ractor.  +to+ is within a Time. */
-static inline void
-time_publish_vtm(struct vtm *to, const struct vtm *from)
+typedef uint64_t __attribute__((may_alias)) time_word;
+
+/* All that is no VALUE. */
+static inline time_word *
+time_vtm_word(const struct vtm *vtm)
 {
     enum { at = offsetof(struct vtm, zone) + sizeof(VALUE) };
-    typedef uint64_t __attribute__((may_alias)) word;
-    word fields;
 
-    STATIC_ASSERT(fields_are_one_word, sizeof(struct vtm) - at == sizeof(word));
+    STATIC_ASSERT(fields_are_one_word, sizeof(struct vtm) - at == sizeof(time_word));
+    return (time_word *)((char *)vtm + at);
+}
+
+static inline void
+time_copy_values(struct vtm *to, const struct vtm *from)
+{
     to->year = from->year;
     to->subsecx = from->subsecx;
     to->utc_offset = from->utc_offset;
     to->zone = from->zone;
-    memcpy(&fields, (const char *)from + at, sizeof(fields));
-    __atomic_store_n((word *)((char *)to + at), fields, __ATOMIC_RELEASE);
+}
+
+/* [A] Any Ractor.  +to+ is within a Time. */
+static inline void
+time_publish_vtm(struct vtm *to, const struct vtm *from)
+{
+    time_copy_values(to, from);
+    __atomic_store_n(time_vtm_word(to), *time_vtm_word(from), __ATOMIC_RELEASE);
 }
 
 /* [B] +to+ is nobody else's yet.  Any Ractor.  What is stored after the word was read may come with it: all of that is
@@ -56,15 +67,8 @@ time_publish_vtm(struct vtm *to, const struct vtm *from)
 static inline void
 time_copy_vtm(struct vtm *to, const struct vtm *from)
 {
-    enum { at = offsetof(struct vtm, zone) + sizeof(VALUE) };
-    typedef uint64_t __attribute__((may_alias)) word;
-    word fields = __atomic_load_n((const word *)((const char *)from + at), __ATOMIC_ACQUIRE);
-
-    to->year = from->year;
-    to->subsecx = from->subsecx;
-    to->utc_offset = from->utc_offset;
-    to->zone = from->zone;
-    memcpy((char *)to + at, &fields, sizeof(fields));
+    *time_vtm_word(to) = __atomic_load_n(time_vtm_word(from), __ATOMIC_ACQUIRE);
+    time_copy_values(to, from);
 }
 
 /* [B] Whether the fields are there, and may be read.  Any Ractor. */

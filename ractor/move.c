@@ -41,6 +41,14 @@
  *       before the commit: it, or what it refers to, would have to be frozen by
  *       Ruby code of its Ractor, which does not run: [A].
  *
+ * C code may have an object in its hands while it runs Ruby code, in which a
+ * thread of the same Ractor moves the object: a look-up in a Hash whose key has
+ * an #eql? of its own, String#[] with an argument that has a #to_str.  What is
+ * then left is so made that it ends in Ractor::MovedError, and costs nothing
+ * where nothing is moved.  A Hash that was moved has no entries, so nothing is
+ * found in it, and no room, so that the slow path, which raises, is taken by who
+ * adds to it: hash_left_full.
+ *
  * What is frozen, but not deeply, and has its content elsewhere may be what
  * others share it with.  Such a String or Array leaves its content there, and
  * the partner is a copy.
@@ -324,6 +332,19 @@ content_copy(VALUE obj)
     return rb_obj_hide(copy);
 }
 
+/* What is left of a Hash like +obj+: ar_force_convert_table and st.c's rebuild_table raise. */
+static void
+hash_left_full(VALUE left, VALUE obj)
+{
+    FL_SET_RAW(left, (VALUE)RHASH_AR_TABLE_MAX_SIZE << RHASH_AR_TABLE_SIZE_SHIFT);
+
+    if (RHASH_ST_TABLE_P(obj)) {
+        st_table *table = RHASH_ST_TABLE(left);
+        table->rebuilds_num = RHASH_ST_TABLE(obj)->rebuilds_num + 1; /* st.c looks again, and no key up in its entries */
+        table->entries_start = table->entries_bound = 1;             /* no entry, and no room: 1 << entry_power is 1 */
+    }
+}
+
 static VALUE
 partner_new(VALUE obj)
 {
@@ -331,6 +352,9 @@ partner_new(VALUE obj)
 
     VALUE partner = moved_object_new(rb_gc_obj_slot_size(obj));
     switch (BUILTIN_TYPE(obj)) {
+      case T_HASH:
+        hash_left_full(partner, obj);
+        break;
       case T_FILE:
         rb_gc_writebarrier_unprotect(partner); /* io.c knows no barriers */
         break;
@@ -564,4 +588,11 @@ rb_ractor_move(VALUE obj)
 
     rb_ractor_move_end(holder);
     return result;
+}
+
+/* Raises what a method of a Ractor::MovedObject raises.  Any Ractor. */
+void
+rb_ractor_raise_moved(void)
+{
+    rb_raise(rb_eRactorMovedError, "can not send any methods to a moved object");
 }

@@ -15,10 +15,12 @@ VALUE rb_ractor_move_prepare(VALUE obj);
 VALUE rb_ractor_move_commit(VALUE plan);
 void rb_ractor_move_end(VALUE plan);
 VALUE rb_ractor_move(VALUE obj);
+NORETURN(void rb_ractor_raise_moved(void));
 
 /* ractor.c, patched: static in upstream */
 extern VALUE rb_cRactorMovedObject;
 extern VALUE rb_eRactorError;
+extern VALUE rb_eRactorMovedError;
 /* variable.c, patched likewise: object => its struct gen_ivtbl; VM lock */
 extern st_table *generic_iv_tbl_;
 

@@ -51,6 +51,15 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
     RUBY
   end
 
+  # Stock: no major GC is to be, and then is.
+  def test_racing_start_and_start_keep_the_configuration
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      GC.config(rgengc_allow_full_mark: false)
+      Array.new(4) { Ractor.new { 100.times { GC.start(immediate_sweep: false) } } }.each(&:take)
+      assert_equal(false, GC.config[:rgengc_allow_full_mark])
+    RUBY
+  end
+
   def test_counts_agree
     assert_ractor(<<~'RUBY', timeout: 60)
       ractor = Ractor.new { Array.new(1000) { Object.new }; Ractor.yield(:ready); Ractor.receive }

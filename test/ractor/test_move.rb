@@ -225,6 +225,61 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
     RUBY
   end
 
+  # A key, and an argument, that move what is just being asked.  Stock, and what came before: a crash, or an entry lost.
+  def test_racing_look_up_and_move
+    assert_with_echo(<<~'RUBY')
+      class Key
+        def initialize(at) = @at = at
+        def hash = (act(:hash); 0)
+        def eql?(other) = (act(:eql?); @same)
+        def act(at)
+          return unless @at == at && @target
+          Echo.send(@target, move: true)
+          @target = nil
+        end
+        def arm(target, same) = (@target, @same = target, same; self)
+      end
+
+      ways = { fetch: -> (h, k) { h[k] }, store: -> (h, k) { h[k] = 1 }, dig: -> (h, k) { h.dig(k) },
+               update: -> (h, k) { h.update(k => 2) { 3 } }, values_at: -> (h, k) { h.values_at(k) } }
+      [2, 8, 9, 100].product([:hash, :eql?], [true, false], ways.keys) do |size, at, same, way|
+        hash = size.times.to_h { |i| [i.zero? ? Key.new(nil) : "k#{i}", i] }
+        hash.delete("k1") if size == 9
+        key = Key.new(at).arm(hash, same)
+        assert_raise(Ractor::MovedError, FrozenError, NoMethodError, "#{[size, at, same, way]}") { ways[way].(hash, key) }
+        echo = Echo.take
+        assert_equal([size - (size == 9 ? 1 : 0), 0], [echo.size, echo.values.first])
+      end
+      keep = [[:delete, nil], [:key?, false]]
+      [2, 100].product([:hash, :eql?], keep) do |size, at, (way, result)|
+        hash = size.times.to_h { |i| [i.zero? ? Key.new(nil) : "k#{i}", i] }
+        answer = hash.public_send(way, Key.new(at).arm(hash, false)) rescue result
+        assert_equal([result, size], [answer, Echo.take.size])
+      end
+
+      class Text
+        def initialize(target) = @target = target
+        def to_str = (Echo.send(@target, move: true); "b")
+      end
+      %i[index rindex start_with? include? count delete squeeze casecmp casecmp? partition rpartition split each_line
+         tr_s + << prepend concat end_with? delete_prefix delete_suffix sub =~ [] crypt unpack1 encode force_encoding
+         replace insert].each do |way|
+        ["abc", "abc" * 100].each do |content|
+          string = content.dup
+          arguments = way == :insert ? [0] : []
+          arguments << Text.new(string)
+          arguments << "c" if %i[tr_s sub].include?(way)
+          begin
+            string.public_send(way, *arguments)
+          rescue Ractor::MovedError, FrozenError, TypeError, ArgumentError, NoMethodError, Encoding::CompatibilityError
+          end
+          assert_equal(content, Echo.take, way.to_s) if gone?(string)
+        end
+      end
+      GC.start
+    RUBY
+  end
+
   def test_what_is_left_is_nothing_else
     assert_with_echo(<<~'RUBY')
       [+"s", "s" * 100, [1], [1] * 100, { a: 1 }, Struct.new(:a).new(1), Object.new].each do |o|
