@@ -56,6 +56,19 @@ const_warn_if_set(VALUE klass, ID id)
     RB_GC_GUARD(file); // the constant may be another one's by now
 }
 
+/* The class or module that a constant is set to, found in one look: another Ractor may remove it before a second one.  0
+ * if it is none, or there is more to see to: an autoload, a warning, an error.  Any Ractor. */
+static inline VALUE
+const_opened(VALUE cbase, ID id, bool scoped)
+{
+    const rb_const_entry_t *ce = rb_const_lookup(cbase, id);
+    VALUE value;
+
+    if (!ce || RB_CONST_DEPRECATED_P(ce) || (scoped && RB_CONST_PRIVATE_P(ce))) return 0;
+    value = __atomic_load_n(&ce->value, __ATOMIC_ACQUIRE); // setup_const_entry
+    return !UNDEF_P(value) && (RB_TYPE_P(value, T_CLASS) || RB_TYPE_P(value, T_MODULE)) ? value : 0;
+}
+
 /* Removes the class of a Struct's name, unless another Ractor has.  Any Ractor. */
 static inline void
 struct_remove_name(VALUE super, ID id)

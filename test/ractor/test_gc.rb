@@ -116,4 +116,58 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
       assert_equal([["---\na:\n- 1\n- []\nb: 'x: y'\n"]] * 3, ractors.map(&:take))
     RUBY
   end
+
+  # main's hooks of new objects; what lay in a new object's slot before was marked.
+  def test_racing_new_and_trace_allocations
+    assert_separately(%w[-W:no-experimental --disable-gems -robjspace], <<~'RUBY', timeout: 60)
+      ObjectSpace.trace_object_allocations_start
+      ractors = Array.new(8) do |n|
+        Ractor.new(n) { |n| 150.times { |i| 20.times { TracePoint.new(:class) {} }; GC.start if i % 50 == n }; :done }
+      end
+      assert_equal([:done] * 8, ractors.map(&:take))
+    RUBY
+  end
+
+  # Those hooks switch the GC off and on.
+  def test_racing_disable_and_trace_allocations
+    assert_separately(%w[-W:no-experimental --disable-gems -robjspace], <<~'RUBY', timeout: 60)
+      ractor = Ractor.new { Array.new(100_000) { GC.enable; GC.disable; GC.disable }.tally }
+      ObjectSpace.trace_object_allocations_start
+      100.times { Object.new } until ractor.inspect.include?("terminated")
+      ObjectSpace.trace_object_allocations_stop
+      assert_equal({ true => 100_000 }, ractor.take)
+    RUBY
+  end
+
+  # What another Ractor's sweep freed is no longer recorded where something else has come to lie.
+  def test_records_of_what_another_ractor_sweeps
+    assert_separately(%w[-W:no-experimental --disable-gems -robjspace], <<~'RUBY', timeout: 60)
+      ObjectSpace.trace_object_allocations_start
+      3.times do
+        300_000.times { Object.new }
+        Ractor.new { GC.start }.take
+      end
+      objects = Ractor.new { Ractor.make_shareable(Array.new(200_000) { Object.new.freeze }) }.take
+      assert_equal(0, objects.count { |object| ObjectSpace.allocation_sourceline(object) })
+    RUBY
+  end
+
+  # Who asks whether a Time is shareable, or what a thing refers to, walks with a function that all have in one place.
+  def test_racing_walk_of_the_roots_and_shareable
+    assert_separately(%w[-W:no-experimental --disable-gems -robjspace], <<~'RUBY', timeout: 60)
+      stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 4
+      ractors = Array.new(3) do
+        Ractor.new(stop) do |stop|
+          while Process.clock_gettime(Process::CLOCK_MONOTONIC) < stop
+            strings = Array.new(50) { |i| i.to_s * 20 }
+            wrong = Array.new(200) { Ractor.shareable?(Time.now.freeze) }.count(false)
+            wrong += strings.each_with_index.count { |string, i| string != i.to_s * 20 }
+            break wrong if wrong > 0
+          end
+        end
+      end
+      ObjectSpace.reachable_objects_from_root while Process.clock_gettime(Process::CLOCK_MONOTONIC) < stop
+      assert_equal([nil] * 3, ractors.map(&:take))
+    RUBY
+  end
 end

@@ -179,4 +179,36 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
       RUBY
     end
   end
+
+  # main is interrupted to load; upstream the same with Thread#wakeup.
+  def test_racing_deflate_and_load
+    assert_separately(%w[-W:no-experimental --disable-gems -rzlib], <<~'RUBY', timeout: 60)
+      ractors = Array.new(2) { Ractor.new { 20_000.times { require "set" }; :done } }
+      results = Hash.new(0)
+      2000.times do
+        deflate = Zlib::Deflate.new
+        20.times { deflate << "ab" }
+        results[Zlib.inflate(deflate.finish)] += 1
+      rescue Zlib::BufError => e
+        results[e.message] += 1
+      end
+      assert_equal({ "ab" * 20 => 2000 }, results)
+      assert_equal([:done] * 2, ractors.map(&:take))
+    RUBY
+  end
+
+  # Coverage is main's: others compile without.
+  def test_racing_coverage_and_compile
+    assert_separately(%w[-W0 --disable-gems -rcoverage], <<~'RUBY', timeout: 60)
+      ractors = Array.new(4) do
+        Ractor.new { 3000.times { |i| eval("def m = [1].map do |x|\n x +\n #{i}\n end", nil, "f#{i % 3}.rb", 1) }; :done }
+      end
+      until ractors.all? { |ractor| ractor.inspect.include?("terminated") }
+        Coverage.start(:all)
+        eval("1\n2", nil, "main.rb", 1)
+        Coverage.result
+      end
+      assert_equal([:done] * 4, ractors.map(&:take))
+    RUBY
+  end
 end

@@ -80,4 +80,52 @@ class TestLockfreeDefineClass < Test::Unit::TestCase
       -:9: warning: previous definition of Y was here
     ERR
   end
+
+  # Another Ractor removes it between two looks.
+  def test_racing_open_and_remove
+    assert_ractors(<<~'RUBY')
+      removing = Ractor.new do
+        100_000.times { Object.send(:remove_const, :Opened) if Object.const_defined?(:Opened) }
+      end
+      opening = Array.new(3) { Ractor.new { Array.new(50_000) { class ::Opened; self; end.class rescue $!.message }.tally } }
+      assert_equal([{ Class => 50_000 }] * 3, opening.map(&:take))
+      removing.take
+    RUBY
+  end
+
+  # Of those that make the same class one is left, also among the subclasses.
+  def test_racing_define_and_define_are_one_subclass
+    assert_ractors(<<~'RUBY')
+      GC.disable
+      class Base; end
+      source = Array.new(3000) { |i| "class One#{i} < ::Base; end\n" }.join
+      start = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.5
+      ractors = Array.new(4) do
+        Ractor.new(source, start) do |source, start|
+          iseq = RubyVM::InstructionSequence.compile(source)
+          nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > start
+          iseq.eval
+        end
+      end
+      ractors.each(&:take)
+      assert_equal([3000, 3000], [Base.subclasses.size, Base.subclasses.map(&:name).uniq.size])
+    RUBY
+  end
+
+  # The name that lasts stays.
+  def test_racing_set_a_constant_and_name_its_module
+    assert_ractors(<<~'RUBY')
+      ractors = Array.new(3) do |r|
+        Ractor.new(r) { |r| while (mod = Ractor.receive); Ractor.yield(mod.const_set("In#{r}", Class.new)); end }
+      end
+      wrong = Array.new(3000) do |i|
+        mod = Module.new
+        ractors.each { |ractor| ractor.send(mod) }
+        Object.const_set("Named#{i}", mod)
+        ractors.map.with_index { |ractor, r| [ractor.take.name, "Named#{i}::In#{r}"] }.reject { |name, expected| name == expected }
+      end.flatten(1)
+      ractors.each { |ractor| ractor.send(nil) }
+      assert_equal([], wrong)
+    RUBY
+  end
 end
