@@ -65,6 +65,7 @@
 #include "internal/variable.h"
 #include "lockfree/ractor/move.h"
 #include "ruby/encoding.h"
+#include "ruby/io.h"
 #include "ruby/ractor.h"
 #include "ruby/re.h"
 #include "variable.h"
@@ -243,6 +244,14 @@ check_class(VALUE klass)
     if (!rb_get_alloc_func(klass)) rb_raise(rb_eTypeError, "allocator undefined for %"PRIsVALUE, klass);
 }
 
+/* Whether another thread of this Ractor waits for the file, or has begun to write to it. */
+static bool
+file_in_use_p(const rb_io_t *fptr)
+{
+    if (!fptr || fptr->fd < 0) return false;
+    return rb_thread_fd_waited_p(fptr->fd) || (!NIL_P(fptr->write_lock) && RTEST(rb_mutex_locked_p(fptr->write_lock)));
+}
+
 /* Raises where +obj+ cannot leave this Ractor, or not now. */
 static void
 check_movable(VALUE obj)
@@ -251,7 +260,10 @@ check_movable(VALUE obj)
     check_class(RBASIC_CLASS(obj));
 
     switch (BUILTIN_TYPE(obj)) {
-      case T_OBJECT: case T_STRUCT: case T_ARRAY: case T_MATCH: case T_FILE:
+      case T_OBJECT: case T_STRUCT: case T_ARRAY: case T_MATCH:
+        break;
+      case T_FILE:
+        if (file_in_use_p(RFILE(obj)->fptr)) rb_raise(rb_eRactorError, "can not move an IO that is in use");
         break;
       case T_STRING:
         if (FL_TEST_RAW(obj, STR_TMPLOCK)) rb_raise(rb_eRactorError, "can not move a String that is in use");

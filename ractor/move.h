@@ -15,6 +15,7 @@ VALUE rb_ractor_move_prepare(VALUE obj);
 VALUE rb_ractor_move_commit(VALUE plan);
 void rb_ractor_move_end(VALUE plan);
 VALUE rb_ractor_move(VALUE obj);
+bool rb_thread_fd_waited_p(int fd); /* waiting_fd.h */
 NORETURN(void rb_ractor_raise_moved(void));
 
 /* ractor.c, patched: static in upstream */

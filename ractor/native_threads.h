@@ -20,6 +20,14 @@
  *
  * Solution.  Main's thread does not count, and on a machine with more than 8
  * processors the limit is their number.
+ *
+ * Problem 2.  Native threads are made by the timer thread, when it wakes and
+ * finds too few.  It sleeps without end while it has nothing to do.  If then all
+ * native threads that are shared are in the kernel for a thread of their own (to
+ * wait for a file with a time), and a Ractor becomes ready, nobody takes it.
+ *
+ * Solution.  Whoever leaves a Ractor in the queue without a shared native thread
+ * wakes the timer thread.
  */
 
 #define RACTOR_MAX_CPU_LEAST 8  /* upstream's default */
@@ -44,5 +52,14 @@ ractor_native_threads_max(const rb_vm_t *vm)
     return vm->ractor.sched.max_cpu + main_has_its_own;
 }
 #endif
+
+static void timer_thread_wakeup_locked(rb_vm_t *vm);
+
+/* A Ractor has joined the queue, or a shared native thread has gone.  Lock of vm->ractor.sched. */
+static inline void
+ractor_sched_ask_for_native_thread(rb_vm_t *vm)
+{
+    if (vm->ractor.sched.grq_cnt > 0 && vm->ractor.sched.snt_cnt == 0) timer_thread_wakeup_locked(vm);
+}
 
 #endif /* LOCKFREE_RACTOR_NATIVE_THREADS_H */

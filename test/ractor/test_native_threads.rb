@@ -51,4 +51,29 @@ class TestLockfreeRactorNativeThreads < Test::Unit::TestCase
     assert(status.success?, "RUBY_MAX_CPU=#{max_cpu.inspect}: #{status.inspect}\n#{err}")
     out
   end
+
+  # All native threads are in the kernel, waiting for a file with a time, when a Ractor becomes ready.
+  def test_ractor_becomes_ready_when_no_native_thread_is_left
+    assert_ractor(<<~'RUBY', timeout: 60)
+      pipes = Array.new(6) { IO.pipe }.each { |pair| pair.each { |io| io.autoclose = false } }
+      60.times do |i|
+        some = pipes.first(1 + i % 6)
+        ractors = some.map do |reader, _|
+          Ractor.new(reader.fileno) do |number|
+            waiter = Thread.new { IO.for_fd(number, autoclose: false).wait_readable(50) }
+            Ractor.receive
+            Ractor.yield(:answer)
+            waiter.join
+            :end
+          end
+        end
+        sleep 0.01 * (i % 5)
+        ractors.each { |ractor| ractor.send(:go) }
+        assert_equal([:answer], ractors.map(&:take).uniq)
+        some.each { |_, writer| writer.write("x") }
+        assert_equal([:end], ractors.map(&:take).uniq)
+        some.each { |reader, _| reader.read_nonblock(10) }
+      end
+    RUBY
+  end
 end

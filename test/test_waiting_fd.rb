@@ -1,0 +1,326 @@
+# frozen_string_literal: true
+# test_waiting_fd.rb - waiting_fd.h: a Ractor closes, by the number of the file, what another one waits for.
+
+require "test/unit"
+
+class TestLockfreeWaitingFd < Test::Unit::TestCase
+  # Where: the method in which who waits asks the kernel, or sleeps until the timer thread has.
+  PRELUDE = <<~'RUBY'
+    Warning[:experimental] = false
+
+    def wait_for(how, number)
+      mode = how.start_with?("write") ? "w" : "r"
+      io = IO.for_fd(number, mode, autoclose: false)
+      case how
+      when "read" then io.read
+      when "gets" then io.gets
+      when "wait_readable" then io.wait_readable
+      when "wait_readable with a time" then io.wait_readable(50)
+      when "read with a time" then io.timeout = 50; io.read(1)
+      when "read of a FIFO" then io.readpartial(10)
+      when "IO::Buffer" then IO::Buffer.new(10).read(io, 1)
+      when "write" then io.sync = true; loop { io.write("x" * 10_000) }
+      when "write to a FIFO" then io.sync = true; loop { io.write("x" * 10_000) }
+      end
+    end
+
+    # What +count+ threads that wait get to hear; yields when all of them wait.
+    def hear(how, number, count)
+      threads = Array.new(count) do
+        Thread.new do
+          [:none, wait_for(how, number)]
+        rescue => error
+          [error.class, error.message]
+        end
+      end
+      Thread.pass until threads.all?(&:stop?)
+      yield if block_given?
+      threads.map(&:value)
+    end
+
+    def close(number) = IO.for_fd(number).close
+
+    # The number of what +how+ waits for: of a pipe, full if it is written to; or of a FIFO, where the kernel itself waits.
+    def pipe(how = "read")
+      return fifo(how) if how.end_with?("FIFO", "Buffer")
+      r, w = IO.pipe.each { |io| io.autoclose = false }
+      return r.fileno unless how == "write"
+      nil while w.write_nonblock("x" * 1000, exception: false) != :wait_writable
+      w.fileno
+    end
+
+    def fifo(how)
+      name = "/tmp/test_waiting_fd.#{$$}.#{rand(1_000_000)}"
+      File.mkfifo(name)
+      file = File.new(name, File::RDWR)
+      file.autoclose = false
+      file.syswrite("x" * 65_536) if how.start_with?("write")
+      file.fileno
+    ensure
+      File.unlink(name)
+    end
+
+    # Nothing is left of those that waited, nor is anything else hit: one Ractor, as always.
+    def assert_whole
+      r, _w = IO.pipe
+      reader = Thread.new { r.read rescue [$!.class, $!.message] }
+      Thread.pass until reader.stop?
+      r.close
+      assert_equal(HEARD, reader.value)
+    end
+
+    HEARD = Ractor.make_shareable([IOError, "stream closed in another thread"])
+  RUBY
+
+  WAITS = ["read", "gets", "wait_readable"]
+  OTHERS = ["wait_readable with a time", "read with a time", "read of a FIFO", "IO::Buffer", "write", "write to a FIFO"]
+
+  def assert_closes(code)
+    assert_ractor(PRELUDE + code + "assert_whole\n", timeout: 60)
+  end
+
+  def each_case
+    (WAITS + OTHERS).product([1, 2]) { |how, count| yield "HOW, COUNT = #{how.dump}.freeze, #{count}\n" }
+  end
+
+  def test_ractor_closes_what_main_waits_for
+    each_case do |constants|
+      assert_closes(constants + <<~'RUBY')
+        5.times do
+          number = pipe(HOW)
+          closer = Ractor.new { close(Ractor.receive) }
+          assert_equal([HEARD] * COUNT, hear(HOW, number, COUNT) { closer.send(number) })
+          closer.take
+        end
+      RUBY
+    end
+  end
+
+  def test_main_closes_what_ractor_waits_for
+    each_case do |constants|
+      assert_closes(constants + <<~'RUBY')
+        5.times do
+          number = pipe(HOW)
+          waiter = Ractor.new(number) { |number| hear(HOW, number, COUNT) { Ractor.yield(:waits) } }
+          waiter.take
+          close(number)
+          assert_equal([HOW] + [HEARD] * COUNT, [HOW] + waiter.take)
+        end
+      RUBY
+    end
+  end
+
+  def test_ractor_closes_what_ractors_wait_for
+    WAITS.each do |how|
+      assert_closes("HOW = #{how.dump}.freeze\n" + <<~'RUBY')
+        5.times do
+          number = pipe(HOW)
+          waiters = Array.new(3) { Ractor.new(number) { |number| hear(HOW, number, 2) { Ractor.yield(:wait) } } }
+          waiters.each(&:take)
+          Ractor.new(number) { |number| close(number) }.take
+          assert_equal([HOW] + [[HEARD] * 2] * 3, [HOW] + waiters.map(&:take))
+        end
+      RUBY
+    end
+  end
+
+  # Each Ractor has an IO of its own for the number 0.
+  def test_ractor_closes_stdin_that_main_reads
+    assert_closes(<<~'RUBY')
+      $stdin.reopen(IO.pipe[0].tap { |io| io.autoclose = false })
+      closer = Ractor.new { Ractor.receive; $stdin.close }
+      reader = Thread.new { $stdin.gets rescue [$!.class, $!.message] }
+      Thread.pass until reader.stop?
+      closer.send(:close)
+      assert_equal(HEARD, reader.value)
+      closer.take
+    RUBY
+  end
+
+  # Both Ractors have threads that wait, and each closes.
+  def test_racing_close_and_close
+    assert_closes(<<~'RUBY')
+      30.times do
+        numbers = Array.new(2) { pipe }
+        ractors = numbers.zip(numbers.reverse).map do |own, other|
+          Ractor.new(own, other) do |own, other|
+            hear("read", own, 2) { Ractor.yield(:wait); Ractor.receive; close(other) }
+          end
+        end
+        ractors.each(&:take)
+        ractors.each { |ractor| ractor.send(:close) }
+        assert_equal([[HEARD] * 2] * 2, ractors.map(&:take))
+      end
+    RUBY
+  end
+
+  # At any moment of the wait's beginning, also before it has begun: then the number is nobody's, or, as the test opens
+  # nothing, for ever.
+  def test_racing_close_and_begin_of_wait
+    WAITS.each do |how|
+      assert_closes("HOW = #{how.dump}.freeze\n" + <<~'RUBY')
+        expected = [IOError, Errno::EBADF]
+        waiter = Ractor.new do
+          loop { number = Ractor.receive; Ractor.yield(Thread.new { wait_for(HOW, number).class rescue $!.class }.value) }
+        end
+        heard = Array.new(300) do |i|
+          number = pipe(HOW)
+          waiter.send(number)
+          (i % 50 * 20).times { }
+          close(number)
+          waiter.take
+        end
+        assert_empty(heard.uniq - expected)
+      RUBY
+    end
+  end
+
+  # The number is another file's at once; no waiter that was found may read there.
+  def test_racing_reuse_of_number
+    assert_closes(<<~'RUBY')
+      100.times do
+        number = pipe
+        waiters = Array.new(2) { Ractor.new(number) { |number| hear("read", number, 2) { Ractor.yield(:wait) } } }
+        waiters.each(&:take)
+        close(number)
+        r, w = IO.pipe
+        assert_equal(number, r.fileno)
+        w.write("data")
+        w.close
+        assert_equal([[HEARD] * 2] * 2, waiters.map(&:take))
+        assert_equal("data", r.read)
+        r.close
+      end
+    RUBY
+  end
+
+  # The Ractor of the waiter computes, so that it cannot hear for long: the closer does not wait for that.
+  def test_closing_what_a_busy_ractor_waits_for
+    assert_closes(<<~'RUBY')
+      number = pipe
+      waiter = Ractor.new(number) do |number|
+        hear("read", number, 1) do
+          Ractor.yield(:waits)
+          Array.new(8) { Thread.new { 4_000_000.times { } } }.each(&:join)
+        end
+      end
+      waiter.take
+      sleep 0.1
+      start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      close(number)
+      assert_operator(Process.clock_gettime(Process::CLOCK_MONOTONIC) - start, :<, 0.9)
+      assert_equal([HEARD], waiter.take)
+    RUBY
+  end
+
+  # Threads that are killed, or get an exception, while they wait leave nothing behind that a closer would find.
+  def test_racing_kill_and_close
+    assert_closes(<<~'RUBY')
+      class Stop < StandardError; end
+      100.times do |i|
+        number = pipe
+        closer = Ractor.new(number) { |number| Ractor.receive; close(number) }
+        threads = %w[read gets wait_readable].cycle.first(6).map do |how|
+          Thread.new { catch(:out) { wait_for(how, number) } rescue nil }
+        end
+        Thread.pass until threads.all?(&:stop?)
+        closer.send(:close) if i.even?
+        threads.each_slice(2) { |a, b| a.kill; b.raise(Stop) }
+        closer.send(:close) if i.odd?
+        threads.each(&:join)
+        closer.take
+        Array.new(4) { Thread.new { [0] * 1000 } }.each(&:join) # their stacks are used again
+      end
+    RUBY
+  end
+
+  # IO#reopen gives the number to another file.
+  def test_racing_reopen
+    assert_closes(<<~'RUBY')
+      20.times do
+        number = pipe
+        waiter = Ractor.new(number) { |number| hear("wait_readable", number, 2) { Ractor.yield(:waits) } }
+        waiter.take
+        r, _w = IO.pipe
+        IO.for_fd(number, autoclose: true).tap { |io| io.reopen(r) }.close
+        assert_equal([HEARD] * 2, waiter.take)
+      end
+    RUBY
+  end
+
+  # The child's list is the forking thread's own waits, not those of the threads that are gone.
+  def test_fork_in_the_middle_of_a_wait
+    omit("no fork") unless Process.respond_to?(:fork)
+    assert_closes(<<~'RUBY')
+      r, w = IO.pipe
+      other, _w = IO.pipe
+      readers = Array.new(3) { Thread.new { other.read } }
+      Thread.pass until readers.all?(&:stop?)
+      child = nil
+      trap(:USR1) { child = fork }
+      Thread.new { sleep 0.1; Process.kill(:USR1, $$); sleep 0.2; w << "xx" }
+      r.wait_readable
+      if child
+        Process.wait(child)
+        assert_equal(0, $?.exitstatus || $?.to_s)
+        readers.each(&:kill).each(&:join)
+      else
+        20.times do
+          Array.new(5) { Thread.new { sleep 0.001 } }.each(&:join)
+          a, _b = IO.pipe
+          reader = Thread.new { a.read rescue $!.class }
+          Thread.pass until reader.stop?
+          a.close
+          exit!(1) if reader.value != IOError
+        end
+        exit!(0)
+      end
+    RUBY
+  end
+
+  def test_moving_what_a_thread_waits_for
+    ["r.read", "r.gets", "r.wait_readable", "r.wait_readable(50)", "r.sysread(1)"].each do |wait|
+      assert_ractor(<<~RUBY, timeout: 30)
+        r, w = IO.pipe
+        receiver = Ractor.new { Ractor.receive.read }
+        reader = Thread.new { #{wait} }
+        Thread.pass until reader.stop?
+        assert_raise_with_message(Ractor::Error, "can not move an IO that is in use") { receiver.send(r, move: true) }
+        assert_raise_with_message(Ractor::Error, "can not move an IO that is in use") { receiver.send([r], move: true) }
+        reader.kill.join
+        receiver.send(r, move: true)
+        w << "text"
+        w.close
+        assert_equal("text", receiver.take)
+      RUBY
+    end
+  end
+
+  def test_moving_what_a_thread_writes_to
+    assert_ractor(<<~'RUBY', timeout: 30)
+      r, w = IO.pipe
+      writer = Thread.new { w.write("x" * 1_000_000) }
+      Thread.pass until writer.stop?
+      receiver = Ractor.new { Ractor.receive.close }
+      assert_raise(Ractor::Error) { receiver.send(w, move: true) }
+      assert_equal(1_000_000, r.read(1_000_000).size)
+      writer.join
+      receiver.send(w, move: true)
+      assert_equal([nil, ""], [receiver.take, r.read])
+    RUBY
+  end
+
+  # A Ractor that waits for the same number by an IO of its own does not keep a File from being moved.
+  def test_moving_what_another_ractor_waits_for
+    assert_ractor(<<~'RUBY', timeout: 30)
+      r, w = IO.pipe
+      waiter = Ractor.new(r.fileno) { |number| IO.for_fd(number, autoclose: false).wait_readable.class }
+      sleep 0.1
+      receiver = Ractor.new { Ractor.receive.class }
+      receiver.send(r, move: true)
+      assert_equal(IO, receiver.take)
+      w << "x"
+      assert_equal(IO, waiter.take)
+    RUBY
+  end
+end

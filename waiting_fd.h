@@ -1,0 +1,281 @@
+#ifndef LOCKFREE_WAITING_FD_H
+#define LOCKFREE_WAITING_FD_H
+/**********************************************************************
+
+  waiting_fd.h - a file that one Ractor closes while another one waits for it
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of thread.c.
+ *
+ * Problem.  Who waits for a file has a record in vm->waiting_fds, on its stack.
+ * Who closes the file finds the records with the file's number, moves them to a
+ * list on its own stack, puts an exception in the waiters' queues of interrupts,
+ * and sleeps on a Mutex until they have taken themselves off that list.  All this
+ * is for threads that share one GVL.  Ractors share numbers of files ($stdin is
+ * number 0 in each of them, IO.for_fd takes any), and no GVL: the queue is
+ * changed while its owner reads it, and the Mutex is locked in one Ractor and
+ * slept on in another.
+ *
+ * Solution.  For a waiter of another Ractor the closer only writes one word in
+ * the record, and interrupts the thread, while it holds the VM lock, with which
+ * the record cannot go.  The waiter looks at the word itself, before each system
+ * call and after the last one, and raises what threads of one Ractor are told.
+ * Waiters of the closer's Ractor are told as before.
+ *
+ * [1] The interrupt may be gone when the waiter asks the kernel: what begins a
+ * blocking region takes interrupts, and finds nothing in the queue.  So the word
+ * is looked at inside the region.  An interrupt that comes later finds how to
+ * wake the waiter, and wakes it until it has left the region.
+ *
+ * [2] A number that is closed is the next file's.  A waiter must not ask the
+ * kernel for it then: it would take data of that file, or write to it.  Each
+ * writes one word and then reads the other's, all of it seq_cst:
+ *
+ *   waiter, waiting_fd_ask              closer, waiting_fd_close_others
+ *   asking = 1                          closed = 1
+ *   read closed; if set do not ask      read asking; if set wait before close(2)
+ *
+ * so that a waiter that was found does not begin to ask once the closer has seen
+ * it not asking.  The closer waits without its GVL and without the VM lock, and
+ * needs only that the waiter comes back from the kernel, not that it gets the GVL
+ * of its Ractor, where somebody may compute for long: so no two Ractors can wait
+ * for each other.  Nor does it wait for ever: a system call that no signal
+ * interrupts (a disk, NFS) keeps the file it began with, and only what asks
+ * twice in one region could meet the next file.  After WAITING_FD_PATIENCE the
+ * closer goes on.
+ *
+ * [3] A record that comes after the closer has looked, and before close(2), would
+ * be found by nobody, and its thread would wait in the kernel for a file that has
+ * no number any more.  So the closer has a record as well, in vm->closing_fds, from
+ * before it looks until after close(2), and a waiter of another Ractor that finds
+ * it when it joins the others is told at once.  Both lists belong to the VM lock.
+ *
+ * [4] A signal's handler may fork in the middle of a wait.  The child has no other
+ * threads, but the forking one's records, whose neighbours lie on the stacks of
+ * those: the lists are made anew with the own records only.
+ */
+
+struct waiting_fd {
+    struct ccan_list_node wfd_node; /* <=> vm.waiting_fds */
+    rb_thread_t *th;
+    int fd;
+    struct rb_io_close_wait_list *busy; /* a closer's of the same Ractor */
+    rb_atomic_t asking; /* the thread is, or is about to be, in the kernel with fd; written by it */
+    rb_atomic_t closed; /* another Ractor closes fd; written with the VM lock */
+};
+
+/* On the stack of who closes: [3]. */
+struct closing_fd {
+    struct ccan_list_node node; /* <=> vm.closing_fds */
+    rb_thread_t *th;
+    int fd;
+};
+
+#define WAITING_FD_NO_OTHERS (-1) /* rb_io_close_wait_list.fd_of_others */
+#define WAITING_FD_PATIENCE (1 * RB_HRTIME_PER_SEC)
+#define WAITING_FD_LONGEST_STEP (10 * RB_HRTIME_PER_MSEC)
+
+/* =========================================================================
+ * who waits: the thread of the record
+ * ========================================================================= */
+
+static inline void
+waiting_fd_init(struct waiting_fd *wfd, rb_thread_t *th, int fd)
+{
+    wfd->th = th;
+    wfd->fd = fd;
+    wfd->busy = NULL;
+    wfd->asking = 0;
+    wfd->closed = 0;
+}
+
+/* The record has joined its list.  VM lock. */
+static inline void
+waiting_fd_look_for_closers(struct waiting_fd *wfd)
+{
+    const struct closing_fd *closing;
+    ccan_list_for_each(&wfd->th->vm->closing_fds, closing, node) {
+        if (closing->fd == wfd->fd && closing->th->ractor != wfd->th->ractor) wfd->closed = 1;
+    }
+}
+
+static inline bool
+waiting_fd_closed_p(struct waiting_fd *wfd)
+{
+    return RUBY_ATOMIC_LOAD(wfd->closed) != 0;
+}
+
+static inline void
+waiting_fd_asked(struct waiting_fd *wfd)
+{
+    RUBY_ATOMIC_SET(wfd->asking, 0);
+}
+
+/* Whether the kernel may be asked: then waiting_fd_asked follows.  In the region: [1], [2]. */
+static inline bool
+waiting_fd_ask(struct waiting_fd *wfd)
+{
+    RUBY_ATOMIC_SET(wfd->asking, 1);
+    if (LIKELY(!waiting_fd_closed_p(wfd))) return true;
+    waiting_fd_asked(wfd);
+    return false;
+}
+
+/* Raises if the file was closed; the record has left its list. */
+static inline void
+waiting_fd_check(struct waiting_fd *wfd)
+{
+    if (UNLIKELY(waiting_fd_closed_p(wfd))) rb_raise(rb_eIOError, "stream closed in another thread");
+}
+
+/* =========================================================================
+ * who closes
+ * ========================================================================= */
+
+static VALUE
+closing_fd_end(VALUE ptr)
+{
+    struct closing_fd *closing = (struct closing_fd *)ptr;
+    RB_VM_LOCK_ENTER();
+    ccan_list_del(&closing->node);
+    RB_VM_LOCK_LEAVE();
+    return Qnil;
+}
+
+/* Calls +func+, which calls rb_notify_fd_close and then closes +fd+ or raises: [3]. */
+VALUE
+rb_thread_closing_fd(int fd, VALUE (*func)(VALUE), VALUE arg)
+{
+    if (!rb_multi_ractor_p()) return func(arg);
+
+    struct closing_fd closing = { .th = GET_THREAD(), .fd = fd };
+    RB_VM_LOCK_ENTER();
+    ccan_list_add(&closing.th->vm->closing_fds, &closing.node);
+    RB_VM_LOCK_LEAVE();
+    return rb_ensure(func, arg, closing_fd_end, (VALUE)&closing);
+}
+
+/* Tells each waiter of another Ractor, and again who has been told and still asks; returns whether somebody does. */
+static bool
+waiting_fd_close_others(rb_vm_t *vm, int fd, bool *found)
+{
+    const rb_ractor_t *cr = GET_RACTOR();
+    struct waiting_fd *wfd;
+    bool asking = false;
+
+    RB_VM_LOCK_ENTER();
+    ccan_list_for_each(&vm->waiting_fds, wfd, wfd_node) {
+        if (wfd->fd != fd || wfd->th->ractor == cr) continue;
+
+        *found = true;
+        bool told = RUBY_ATOMIC_EXCHANGE(wfd->closed, 1) != 0;
+        bool asks = RUBY_ATOMIC_LOAD(wfd->asking) != 0; /* after closed: [2] */
+        if (!told || asks) rb_threadptr_interrupt(wfd->th);
+        asking |= asks;
+    }
+    RB_VM_LOCK_LEAVE();
+    return asking;
+}
+
+/* Those of the closer's own Ractor are for rb_notify_fd_close. */
+static inline bool
+waiting_fd_own_p(const struct waiting_fd *wfd)
+{
+    return wfd->th->ractor == GET_RACTOR();
+}
+
+/* Returns whether there are any: then waiting_fd_wait_for_others follows. */
+static bool
+waiting_fd_notify_others(rb_vm_t *vm, int fd, struct rb_io_close_wait_list *busy)
+{
+    bool found = false;
+    if (rb_multi_ractor_p()) waiting_fd_close_others(vm, fd, &found);
+    busy->fd_of_others = found ? fd : WAITING_FD_NO_OTHERS;
+    return found;
+}
+
+static void
+waiting_fd_sleep(rb_thread_t *th, rb_hrtime_t time)
+{
+    THREAD_BLOCKING_BEGIN(th);
+    {
+        struct timeval tv;
+        select(0, NULL, NULL, NULL, rb_hrtime2timeval(&tv, &time));
+    }
+    THREAD_BLOCKING_END(th);
+}
+
+/* Returns when nobody asks the kernel any more, or patience ends.  Raises nothing: the file is half closed. */
+static void
+waiting_fd_wait_for_others(struct rb_io_close_wait_list *busy)
+{
+    if (busy->fd_of_others == WAITING_FD_NO_OTHERS) return;
+
+    rb_thread_t *th = GET_THREAD();
+    rb_hrtime_t step = RB_HRTIME_PER_MSEC / 20, end = rb_hrtime_add(rb_hrtime_now(), WAITING_FD_PATIENCE);
+    bool found;
+
+    while (waiting_fd_close_others(th->vm, busy->fd_of_others, &found) && rb_hrtime_now() < end) {
+        waiting_fd_sleep(th, step);
+        step = step * 2 < WAITING_FD_LONGEST_STEP ? step * 2 : WAITING_FD_LONGEST_STEP;
+    }
+}
+
+/* =========================================================================
+ * others that look at the records
+ * ========================================================================= */
+
+#if defined(HAVE_WORKING_FORK)
+/* What the forking thread has in the lists: [4]. */
+struct waiting_fd_own {
+    struct ccan_list_head waiting, closing;
+};
+
+/* In the child, before anything of the other threads goes. */
+static void
+waiting_fd_atfork_first(rb_thread_t *th, struct waiting_fd_own *own)
+{
+    struct waiting_fd *wfd, *next_wfd;
+    struct closing_fd *closing, *next_closing;
+
+    ccan_list_head_init(&own->waiting);
+    ccan_list_head_init(&own->closing);
+    ccan_list_for_each_safe(&th->vm->waiting_fds, wfd, next_wfd, wfd_node) {
+        ccan_list_del(&wfd->wfd_node);
+        if (wfd->th == th) ccan_list_add_tail(&own->waiting, &wfd->wfd_node);
+    }
+    ccan_list_for_each_safe(&th->vm->closing_fds, closing, next_closing, node) {
+        ccan_list_del(&closing->node);
+        if (closing->th == th) ccan_list_add_tail(&own->closing, &closing->node);
+    }
+}
+
+/* The VM's lists are empty. */
+static void
+waiting_fd_atfork_last(rb_vm_t *vm, struct waiting_fd_own *own)
+{
+    ccan_list_append_list(&vm->waiting_fds, &own->waiting);
+    ccan_list_append_list(&vm->closing_fds, &own->closing);
+}
+#endif
+
+/* Whether a thread of this Ractor waits for +fd+ (ractor/move.c). */
+bool
+rb_thread_fd_waited_p(int fd)
+{
+    struct waiting_fd *wfd;
+    bool waited = false;
+
+    RB_VM_LOCK_ENTER();
+    ccan_list_for_each(&GET_VM()->waiting_fds, wfd, wfd_node) {
+        if (wfd->fd == fd && waiting_fd_own_p(wfd)) waited = true;
+    }
+    RB_VM_LOCK_LEAVE();
+    return waited;
+}
+
+#endif /* LOCKFREE_WAITING_FD_H */
