@@ -6,6 +6,7 @@ require "test/unit"
 class TestLockfreeWaitingFd < Test::Unit::TestCase
   # Where: the method in which who waits asks the kernel, or sleeps until the timer thread has.
   PRELUDE = <<~'RUBY'
+    require "tmpdir"
     Warning[:experimental] = false
 
     def wait_for(how, number)
@@ -50,7 +51,7 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
     end
 
     def fifo(how)
-      name = "/tmp/test_waiting_fd.#{$$}.#{rand(1_000_000)}"
+      name = "#{Dir.tmpdir}/test_waiting_fd.#{$$}.#{rand(1_000_000)}"
       File.mkfifo(name)
       file = File.new(name, File::RDWR)
       file.autoclose = false

@@ -39,19 +39,6 @@ class TestLockfreeRactorNativeThreads < Test::Unit::TestCase
     end
   end
 
-  private
-
-  def assert_ractors_compute_at_once(count, max_cpu)
-    numbers = [*0...count]
-    assert_equal("#{numbers}#{numbers.map(&:-@)}", run_ruby(max_cpu, "-e", PROGRAM, count.to_s))
-  end
-
-  def run_ruby(max_cpu, *arguments)
-    out, err, status = EnvUtil.invoke_ruby([{ "RUBY_MAX_CPU" => max_cpu }, "-W0", *arguments], "", true, true, timeout: 30)
-    assert(status.success?, "RUBY_MAX_CPU=#{max_cpu.inspect}: #{status.inspect}\n#{err}")
-    out
-  end
-
   # All native threads are in the kernel, waiting for a file with a time, when a Ractor becomes ready.
   def test_ractor_becomes_ready_when_no_native_thread_is_left
     assert_ractor(<<~'RUBY', timeout: 60)
@@ -75,5 +62,18 @@ class TestLockfreeRactorNativeThreads < Test::Unit::TestCase
         some.each { |reader, _| reader.read_nonblock(10) }
       end
     RUBY
+  end
+
+  private
+
+  def assert_ractors_compute_at_once(count, max_cpu)
+    numbers = [*0...count]
+    assert_equal("#{numbers}#{numbers.map(&:-@)}", run_ruby(max_cpu, "-e", PROGRAM, count.to_s))
+  end
+
+  def run_ruby(max_cpu, *arguments)
+    out, err, status = EnvUtil.invoke_ruby([{ "RUBY_MAX_CPU" => max_cpu }, "-W0", *arguments], "", true, true, timeout: 30)
+    assert(status.success?, "RUBY_MAX_CPU=#{max_cpu.inspect}: #{status.inspect}\n#{err}")
+    out
   end
 end
