@@ -50,14 +50,20 @@
  *
  * [3] A record that comes after the closer has looked, and before close(2), would
  * be found by nobody, and its thread would wait in the kernel for a file that has
- * no number any more.  So the closer has a record as well, in vm->closing_fds, from
- * before it looks until after close(2), and a waiter of another Ractor that finds
- * it when it joins the others is told at once.  Both lists belong to the VM lock.
+ * no number any more.  So the closer of a pipe or socket has a record as well, in
+ * vm->closing_fds, from before it looks until after close(2), and a waiter of
+ * another Ractor that finds it when it joins the others is told at once, if the
+ * number still means that file: close(2) gives it away before the record goes, and
+ * who waits for the next file must not be told.  A file on a disk needs none, since
+ * it lets nobody wait; and device and inode tell it from the next one less well.
+ * Both lists belong to the VM lock.
  *
  * [4] A signal's handler may fork in the middle of a wait.  The child has no other
  * threads, but the forking one's records, whose neighbours lie on the stacks of
  * those: the lists are made anew with the own records only.
  */
+
+#include <sys/stat.h>
 
 struct waiting_fd {
     struct ccan_list_node wfd_node; /* <=> vm.waiting_fds */
@@ -73,6 +79,8 @@ struct closing_fd {
     struct ccan_list_node node; /* <=> vm.closing_fds */
     rb_thread_t *th;
     int fd;
+    dev_t device;
+    ino_t inode;
 };
 
 #define WAITING_FD_NO_OTHERS (-1) /* rb_io_close_wait_list.fd_of_others */
@@ -99,7 +107,9 @@ waiting_fd_look_for_closers(struct waiting_fd *wfd)
 {
     const struct closing_fd *closing;
     ccan_list_for_each(&wfd->th->vm->closing_fds, closing, node) {
-        if (closing->fd == wfd->fd && closing->th->ractor != wfd->th->ractor) wfd->closed = 1;
+        struct stat st;
+        if (closing->fd == wfd->fd && closing->th->ractor != wfd->th->ractor &&
+            fstat(wfd->fd, &st) == 0 && st.st_dev == closing->device && st.st_ino == closing->inode) wfd->closed = 1;
     }
 }
 
@@ -150,9 +160,10 @@ closing_fd_end(VALUE ptr)
 VALUE
 rb_thread_closing_fd(int fd, VALUE (*func)(VALUE), VALUE arg)
 {
-    if (!rb_multi_ractor_p()) return func(arg);
+    struct stat st;
+    if (!rb_multi_ractor_p() || fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) return func(arg);
 
-    struct closing_fd closing = { .th = GET_THREAD(), .fd = fd };
+    struct closing_fd closing = { .th = GET_THREAD(), .fd = fd, .device = st.st_dev, .inode = st.st_ino };
     RB_VM_LOCK_ENTER();
     ccan_list_add(&closing.th->vm->closing_fds, &closing.node);
     RB_VM_LOCK_LEAVE();

@@ -138,6 +138,29 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
     RUBY
   end
 
+  # A number that was closed is the next file's at once: who waits for that is told nothing.
+  def test_racing_close_and_open_of_the_next_file
+    assert_ractor(<<~'RUBY', timeout: 60)
+      name = RbConfig::CONFIG["SHELL"]
+      ractors = Array.new(6) do
+        Ractor.new(name) do |name|
+          Array.new(2000) do
+            File.open(name) { |file| file.read(10) }
+            r, w = IO.pipe
+            w.write("x")
+            w.close
+            text = r.read
+            r.close
+            text
+          rescue => error
+            error.message
+          end.tally
+        end
+      end
+      assert_equal([{ "x" => 2000 }] * 6, ractors.map(&:take))
+    RUBY
+  end
+
   # Both Ractors have threads that wait, and each closes.
   def test_racing_close_and_close
     assert_closes(<<~'RUBY')
