@@ -43,8 +43,9 @@
  *
  * C code may have an object in its hands while it runs Ruby code, in which a
  * thread of the same Ractor moves the object: a look-up in a Hash whose key has
- * an #eql? of its own, String#[] with an argument that has a #to_str.  What is
- * then left is so made that it ends in Ractor::MovedError, and costs nothing
+ * an #eql? of its own, String#[] with an argument that has a #to_str, an #inspect
+ * of what a variable has.  What is then left is so made that it ends in an error
+ * (Ractor::MovedError, FrozenError, NoMethodError), and costs next to nothing
  * where nothing is moved.  A Hash that was moved has no entries, so nothing is
  * found in it, and no room, so that the slow path, which raises, is taken by who
  * adds to it: hash_left_full.

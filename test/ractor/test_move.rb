@@ -280,6 +280,46 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
     RUBY
   end
 
+  # What an #inspect, #marshal_dump or #to_ary moves is what has it.
+  def test_racing_walk_and_move
+    assert_with_echo(<<~'RUBY')
+      class Mover
+        def arm(target) = (@target = target; self)
+        def inspect = act
+        def marshal_dump = act
+        def to_ary = (act; nil)
+        def act
+          target, @target = @target, nil
+          Echo.send(target, move: true) if target
+          "moved"
+        end
+      end
+      [5, 20, 100].product([Object, String, Array]) do |size, klass|
+        object = klass.new
+        mover = Mover.new.arm(object)
+        if klass == Array then object.concat([*1...size], [mover, [1]])
+        else size.times { |i| object.instance_variable_set("@v#{i}", i == size / 2 ? mover : "v#{i}") }
+        end
+        assert_raise(Ractor::MovedError, "#{klass} #{size}") do
+          case object
+          when Array then object.flatten
+          when String then Marshal.dump(object)
+          else object.inspect
+          end
+        end
+        assert_instance_of(klass, Echo.take)
+      end
+      GC.start
+    RUBY
+  end
+
+  # With one thread, a crash of upstream's.
+  def test_flatten_what_to_ary_clears
+    elements = [1, 2, 3]
+    elements[1] = Class.new { define_method(:to_ary) { elements.clear; nil } }.new
+    assert_equal([], elements.flatten)
+  end
+
   def test_what_is_left_is_nothing_else
     assert_with_echo(<<~'RUBY')
       [+"s", "s" * 100, [1], [1] * 100, { a: 1 }, Struct.new(:a).new(1), Object.new].each do |o|
