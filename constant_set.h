@@ -56,8 +56,8 @@ const_warn_if_set(VALUE klass, ID id)
     RB_GC_GUARD(file); // the constant may be another one's by now
 }
 
-/* The class or module that a constant is set to, found in one look: another Ractor may remove it before a second one.  0
- * if it is none, or there is more to see to: an autoload, a warning, an error.  Any Ractor. */
+/* The class or module that a constant is set to, found in one look: another Ractor may remove it before a second one.
+ * 0 if it is none, or there is more to see to: an autoload, a warning, an error.  Any Ractor. */
 static inline VALUE
 const_opened(VALUE cbase, ID id, bool scoped)
 {
@@ -66,7 +66,7 @@ const_opened(VALUE cbase, ID id, bool scoped)
 
     if (!ce || RB_CONST_DEPRECATED_P(ce) || (scoped && RB_CONST_PRIVATE_P(ce))) return 0;
     value = __atomic_load_n(&ce->value, __ATOMIC_ACQUIRE); // setup_const_entry
-    return !UNDEF_P(value) && (RB_TYPE_P(value, T_CLASS) || RB_TYPE_P(value, T_MODULE)) ? value : 0;
+    return RB_TYPE_P(value, T_CLASS) || RB_TYPE_P(value, T_MODULE) ? value : 0; // not Qundef, an autoload's
 }
 
 /* Removes the class of a Struct's name, unless another Ractor has.  Any Ractor. */

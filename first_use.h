@@ -16,11 +16,13 @@
  * Solution.  A word that is looked at is stored last, with release, and loaded
  * with acquire; one word more where none is the last.  Several Ractors may fill
  * the same statics, so that each stores what all others store: numbers and
- * symbols, which do not change, or else an object, of which the first is kept.
+ * symbols, which do not change, or else an object, of which the first is kept;
+ * likewise in a field of an object that they share.
  * A hit is a plain load on x86-64, and none stores.
  */
 
 #include "internal/vm.h"
+#include "vm_sync.h"
 
 /* The word, or 0.  Any Ractor.  Synchronises with first_use_store_release and first_use_object. */
 #define first_use_load_acquire(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
@@ -38,6 +40,38 @@ first_use_object(VALUE *word, VALUE made)
 
     rb_vm_register_global_object(made);
     return __atomic_compare_exchange_n(word, &first, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? made : first;
+}
+
+/* The memory for +word+: +made+, which is filled, or what a Ractor that was
+ * first has made, and +made+ is freed.  Any Ractor.  Synchronises with
+ * ISEQ_ORIGINAL_ISEQ. */
+static inline VALUE *
+first_use_memory(VALUE **word, VALUE *made)
+{
+    VALUE *first = NULL;
+
+    if (__atomic_compare_exchange_n(word, &first, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
+    xfree(made);
+    return first;
+}
+
+/* The object for +field+ of +owner+, which is frozen with it: +made+, which is
+ * whole, or the one of a Ractor that was first.  Any Ractor.  Who finds it there
+ * reads on from its address: the release is enough. */
+static inline VALUE
+first_use_field(VALUE owner, const VALUE *field, VALUE made)
+{
+    RB_VM_LOCK_ENTER();
+    if (*field) {
+        made = *field;
+    }
+    else {
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+        RB_OBJ_WRITE(owner, field, made);
+        RB_OBJ_FREEZE(owner);
+    }
+    RB_VM_LOCK_LEAVE();
+    return made;
 }
 
 #endif /* LOCKFREE_FIRST_USE_H */

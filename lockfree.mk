@@ -9,7 +9,8 @@ LOCKFREE_OBJS = $(LOCKFREE_SRCS:$(srcdir)/%.c=%.$(OBJEXT))
 LOCKFREE_DIRS = $(sort $(dir $(LOCKFREE_OBJS)))
 
 # The files of CRuby that include a header of ours.
-LOCKFREE_USERS := $(shell cd $(srcdir) && grep -ls '"lockfree/[a-z_/]*\.h"' *.c *.h *.y internal/*.h gc/*.h gc/*/*.c ext/*/*.c)
+LOCKFREE_USERS := $(shell cd $(srcdir) && grep -ls '"[./]*lockfree/[a-z_/]*\.h"' *.c *.h *.y internal/*.h \
+	gc/*.h gc/*/*.c ext/*/*.c ext/*/*/*.c)
 
 $(LOCKFREE_OBJS): $(addsuffix .time,$(LOCKFREE_DIRS)) $(LOCKFREE_HDRS) \
 	$(wildcard $(srcdir)/*.h $(srcdir)/internal/*.h $(srcdir)/include/ruby/*.h $(srcdir)/include/ruby/internal/*.h)

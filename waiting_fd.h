@@ -170,17 +170,23 @@ rb_thread_closing_fd(int fd, VALUE (*func)(VALUE), VALUE arg)
     return rb_ensure(func, arg, closing_fd_end, (VALUE)&closing);
 }
 
+/* Those of the closer's own Ractor are for rb_notify_fd_close. */
+static inline bool
+waiting_fd_own_p(const struct waiting_fd *wfd)
+{
+    return wfd->th->ractor == GET_RACTOR();
+}
+
 /* Tells each waiter of another Ractor, and again who has been told and still asks; returns whether somebody does. */
 static bool
 waiting_fd_close_others(rb_vm_t *vm, int fd, bool *found)
 {
-    const rb_ractor_t *cr = GET_RACTOR();
     struct waiting_fd *wfd;
     bool asking = false;
 
     RB_VM_LOCK_ENTER();
     ccan_list_for_each(&vm->waiting_fds, wfd, wfd_node) {
-        if (wfd->fd != fd || wfd->th->ractor == cr) continue;
+        if (wfd->fd != fd || waiting_fd_own_p(wfd)) continue;
 
         *found = true;
         bool told = RUBY_ATOMIC_EXCHANGE(wfd->closed, 1) != 0;
@@ -190,13 +196,6 @@ waiting_fd_close_others(rb_vm_t *vm, int fd, bool *found)
     }
     RB_VM_LOCK_LEAVE();
     return asking;
-}
-
-/* Those of the closer's own Ractor are for rb_notify_fd_close. */
-static inline bool
-waiting_fd_own_p(const struct waiting_fd *wfd)
-{
-    return wfd->th->ractor == GET_RACTOR();
 }
 
 /* Returns whether there are any: then waiting_fd_wait_for_others follows. */

@@ -20,8 +20,7 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
       when "read with a time" then io.timeout = 50; io.read(1)
       when "read of a FIFO" then io.readpartial(10)
       when "IO::Buffer" then IO::Buffer.new(10).read(io, 1)
-      when "write" then io.sync = true; loop { io.write("x" * 10_000) }
-      when "write to a FIFO" then io.sync = true; loop { io.write("x" * 10_000) }
+      when "write", "write to a FIFO" then io.sync = true; loop { io.write("x" * 10_000) }
       end
     end
 
@@ -80,49 +79,40 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
     assert_ractor(PRELUDE + code + "assert_whole\n", timeout: 60)
   end
 
-  def each_case
-    (WAITS + OTHERS).product([1, 2]) { |how, count| yield "HOW, COUNT = #{how.dump}.freeze, #{count}\n" }
+  # Runs +code+ in a process for each HOW and COUNT, five times.
+  def assert_closes_each(waits, counts, code)
+    waits.product(counts) do |how, count|
+      assert_closes("HOW, COUNT = #{how.dump}.freeze, #{count}\n5.times do\n#{code}end\n")
+    end
   end
 
   def test_ractor_closes_what_main_waits_for
-    each_case do |constants|
-      assert_closes(constants + <<~'RUBY')
-        5.times do
-          number = pipe(HOW)
-          closer = Ractor.new { close(Ractor.receive) }
-          assert_equal([HEARD] * COUNT, hear(HOW, number, COUNT) { closer.send(number) })
-          closer.take
-        end
-      RUBY
-    end
+    assert_closes_each(WAITS + OTHERS, [1, 2], <<~'RUBY')
+      number = pipe(HOW)
+      closer = Ractor.new { close(Ractor.receive) }
+      assert_equal([HEARD] * COUNT, hear(HOW, number, COUNT) { closer.send(number) })
+      closer.take
+    RUBY
   end
 
   def test_main_closes_what_ractor_waits_for
-    each_case do |constants|
-      assert_closes(constants + <<~'RUBY')
-        5.times do
-          number = pipe(HOW)
-          waiter = Ractor.new(number) { |number| hear(HOW, number, COUNT) { Ractor.yield(:waits) } }
-          waiter.take
-          close(number)
-          assert_equal([HOW] + [HEARD] * COUNT, [HOW] + waiter.take)
-        end
-      RUBY
-    end
+    assert_closes_each(WAITS + OTHERS, [1, 2], <<~'RUBY')
+      number = pipe(HOW)
+      waiter = Ractor.new(number) { |number| hear(HOW, number, COUNT) { Ractor.yield(:waits) } }
+      waiter.take
+      close(number)
+      assert_equal([HOW] + [HEARD] * COUNT, [HOW] + waiter.take)
+    RUBY
   end
 
   def test_ractor_closes_what_ractors_wait_for
-    WAITS.each do |how|
-      assert_closes("HOW = #{how.dump}.freeze\n" + <<~'RUBY')
-        5.times do
-          number = pipe(HOW)
-          waiters = Array.new(3) { Ractor.new(number) { |number| hear(HOW, number, 2) { Ractor.yield(:wait) } } }
-          waiters.each(&:take)
-          Ractor.new(number) { |number| close(number) }.take
-          assert_equal([HOW] + [[HEARD] * 2] * 3, [HOW] + waiters.map(&:take))
-        end
-      RUBY
-    end
+    assert_closes_each(WAITS, [2], <<~'RUBY')
+      number = pipe(HOW)
+      waiters = Array.new(3) { Ractor.new(number) { |number| hear(HOW, number, COUNT) { Ractor.yield(:wait) } } }
+      waiters.each(&:take)
+      Ractor.new(number) { |number| close(number) }.take
+      assert_equal([HOW] + [[HEARD] * COUNT] * 3, [HOW] + waiters.map(&:take))
+    RUBY
   end
 
   # Each Ractor has an IO of its own for the number 0.
