@@ -89,7 +89,7 @@ tick() {
 
 # cruby COMMAND...: run a command of CRuby's build without our settings: its makefiles and runners read some of the names.
 cruby() {
-    env -u SRCDIR -u BUILD -u JOBS -u DESTDIR -u RUBY_SOURCE -u RUBY_CONFIGURE_ARGS \
+    env -u SRCDIR -u BUILD -u JOBS -u DESTDIR -u RUBY_SOURCE -u RUBY_CONFIGURE_ARGS -u BASERUBY \
         -u TESTS -u TESTOPTS -u BTESTS -u MSPECOPT -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEFILES \
         -u RUBYOPT -u RUBYLIB "$@"
 }
