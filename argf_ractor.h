@@ -18,8 +18,8 @@
  *
  * Solution.  With several Ractors, one thread at a time is in ARGF; others wait
  * outside of Ruby, and can be interrupted.  It holds no other lock meanwhile, and
- * may wait for input as long as it takes.  ARGV is main's, which changes it
- * whenever it likes: a Ractor takes a name from it while all others stand.
+ * may wait for input as long as it takes.  ARGV is main's, which takes the next
+ * name out of it for the others: rb_ractor_shift_path.
  *
  *   argf_user       the thread in ARGF, or NULL: set by compare-and-swap, and
  *                   back by that thread; asked for by threads for themselves
@@ -32,13 +32,17 @@
  *
  * All four are seq_cst, so that one of the two sees the other.
  *
- * What it does not see: a thread that came while there was one Ractor; and main,
- * where it reads its IO by itself, as by $stdin.gets or ARGF.each_line.
+ * It does not see a thread that came while there was one Ractor; main, where it
+ * reads its IO by itself, as by $stdin.gets or ARGF.each_line; nor who has a Fiber
+ * scheduler, which must not be made to wait.  A trap handler in the middle of a
+ * `gets` that waits for another Ractor's `gets` waits for ever.
  */
 
 #include <pthread.h>
 #include "ractor_core.h"
 #include "vm_sync.h"
+
+VALUE rb_ractor_shift_path(VALUE names); /* ractor/load.h */
 
 static rb_nativethread_lock_t argf_lock;
 static rb_nativethread_cond_t argf_cond;
@@ -53,13 +57,14 @@ struct argf_call {
     bool woken; /* under argf_lock */
 };
 
-/* At boot, and in the child of a fork, where none but its thread is left. */
+/* At boot, and in the child of a fork, where none but its thread is left, which may be no thread of Ruby's; if it is in
+ * the middle of a read, that goes on without the lock. */
 static void
 argf_init_lock(void)
 {
     rb_native_mutex_initialize(&argf_lock);
     rb_native_cond_initialize(&argf_cond);
-    if (argf_user && argf_user != GET_THREAD()) argf_user = NULL;
+    argf_user = NULL;
     argf_waiting = 0;
 }
 
@@ -74,7 +79,8 @@ argf_init_ractor(void)
 static inline bool
 argf_contended_p(void)
 {
-    return rb_multi_ractor_p() && __atomic_load_n(&argf_user, __ATOMIC_RELAXED) != GET_THREAD();
+    return rb_multi_ractor_p() && __atomic_load_n(&argf_user, __ATOMIC_RELAXED) != GET_THREAD() &&
+        NIL_P(rb_fiber_scheduler_current());
 }
 
 /* Without the GVL. */
@@ -87,6 +93,8 @@ argf_sleep(void *ptr)
     __atomic_fetch_add(&argf_waiting, 1, __ATOMIC_SEQ_CST); /* before argf_user; pairs with argf_leave */
     while (__atomic_load_n(&argf_user, __ATOMIC_SEQ_CST) && !call->woken) rb_native_cond_wait(&argf_cond, &argf_lock);
     __atomic_fetch_sub(&argf_waiting, 1, __ATOMIC_RELAXED);
+    /* This one may take long to come in. */
+    if (!__atomic_load_n(&argf_user, __ATOMIC_RELAXED)) rb_native_cond_signal(&argf_cond);
     call->woken = false;
     rb_native_mutex_unlock(&argf_lock);
     return NULL;
@@ -143,34 +151,14 @@ argf_alone(VALUE (*func)(int, VALUE *, VALUE), int argc, VALUE *argv, VALUE argf
     return rb_ensure(argf_run, (VALUE)&call, argf_leave, Qnil);
 }
 
-/*
- * The next of +names+, taken out of it.  Any Ractor, if there is one; another than main gets a copy.
- * Raises Ractor::IsolationError where the name is main's object and no String.
- */
-static VALUE
+/* The next of +names+, taken out of it.  Any Ractor, if there is one; another than main gets Qundef if it is gone. */
+static inline VALUE
 argf_shift_name(VALUE names)
 {
-    VALUE name = Qundef;
-
     if (rb_ractor_main_p()) return rb_ary_shift(names);
 
-    RB_VM_LOCK_ENTER();
-    {
-        rb_vm_barrier();
-        if (RARRAY_LEN(names) == 0) {
-            name = Qnil;
-        }
-        else if (RB_TYPE_P(RARRAY_AREF(names, 0), T_STRING)) {
-            name = rb_str_dup(RARRAY_AREF(names, 0));
-            rb_ary_shift(names);
-        }
-    }
-    RB_VM_LOCK_LEAVE();
-
-    if (UNDEF_P(name)) {
-        rb_raise(rb_eRactorIsolationError, "can not read a file whose name in ARGV is no String from non-main Ractors");
-    }
-    return name;
+    const VALUE name = rb_ractor_shift_path(names);
+    return NIL_P(name) ? Qundef : rb_str_dup(name);
 }
 
 #endif /* LOCKFREE_ARGF_RACTOR_H */

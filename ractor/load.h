@@ -21,7 +21,8 @@
  * Solution.  What is to be done is an object, of which each side has its own
  * reference; the answer is left in it.  Who waits sleeps outside of Ruby until
  * it is there, and can be interrupted: then nobody reads the answer, and the
- * loading goes on.  Module#autoload and #autoload? are done by main as well.
+ * loading goes on.  Module#autoload and #autoload? are done by main as well,
+ * and for Kernel#gets it takes names out of ARGV.
  *
  *   asked          written by who asks, before main knows of it; afterwards by
  *                  main's thread; read by who asks when done: under +lock+ each
@@ -190,6 +191,32 @@ rb_ractor_autoload_p(VALUE module, ID name)
 {
     struct cross_ractor_require crr = {.module = module, .name = name, .result = Qundef, .exception = Qundef};
     return ractor_load_in_main(ractor_autoload_p_func, &crr);
+}
+
+static VALUE
+shift_path_body(VALUE data)
+{
+    struct cross_ractor_require *crr = (struct cross_ractor_require *)data;
+    crr->result = Qnil;
+    if (RARRAY_LEN(crr->feature) > 0) {
+        crr->result = rb_str_new_frozen(rb_str_dup(rb_get_path(rb_ary_shift(crr->feature))));
+    }
+    return Qnil;
+}
+
+static VALUE
+ractor_shift_path_func(void *data)
+{
+    return ractor_require_protect(data, shift_path_body);
+}
+
+/* The path that the first of main's Array +names+ is, taken out of it, or nil if there is none.  Any Ractor but main.
+ * Raises what main meets, as where it is no path. */
+VALUE
+rb_ractor_shift_path(VALUE names)
+{
+    struct cross_ractor_require crr = {.feature = names, .result = Qundef, .exception = Qundef};
+    return ractor_load_in_main(ractor_shift_path_func, &crr);
 }
 
 #endif /* LOCKFREE_RACTOR_LOAD_H */

@@ -25,12 +25,12 @@ extern VALUE rb_eRactorMovedError;
 /* variable.c, patched likewise: object => its struct gen_ivtbl; VM lock */
 extern st_table *generic_iv_tbl_;
 
-/* Raises if +obj+ was moved while C code let Ruby run.  The Ractor whose it is or was.  The type comes first: it is at
- * hand, and the class of what is hidden is 0, as rb_cRactorMovedObject is until there is one. */
+/* Raises if +obj+ was moved while C code let Ruby run.  The Ractor whose it is or was.  What is frozen keeps its type;
+ * the class of what is hidden is 0, as rb_cRactorMovedObject is until there is one. */
 static inline void
 rb_ractor_check_moved(VALUE obj)
 {
-    if (UNLIKELY(BUILTIN_TYPE(obj) == T_OBJECT && RBASIC_CLASS(obj) == rb_cRactorMovedObject)) rb_ractor_raise_moved();
+    if (UNLIKELY(RBASIC_CLASS(obj) == rb_cRactorMovedObject && rb_cRactorMovedObject)) rb_ractor_raise_moved();
 }
 
 #endif /* LOCKFREE_RACTOR_MOVE_H */

@@ -93,14 +93,14 @@ class TestLockfreeArgfRactor < Test::Unit::TestCase
     end
   end
 
-  def test_names_that_ractors_cannot_take
+  def test_names_that_are_no_paths
     files(1, 1) do |(name)|
-      assert_equal("Errno::ENOENT\nRactor::IsolationError\n0000000\n", output(<<~'RUBY', "/nowhere/to/be/found", name))
+      assert_equal("Errno::ENOENT\nTypeError\n0000000\n", output(<<~'RUBY', "/nowhere/to/be/found", name))
         p Ractor.new { gets rescue $!.class }.take
         NAME = ARGV.pop
-        ARGV << Object.new.tap { |name| def name.to_path = NAME }
+        ARGV << 1 << Object.new.tap { |name| def name.to_path = NAME }
         p Ractor.new { gets rescue $!.class }.take
-        puts gets
+        puts Ractor.new { gets }.take
       RUBY
     end
   end

@@ -294,13 +294,14 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
           "moved"
         end
       end
-      [5, 20, 100].product([Object, String, Array]) do |size, klass|
+      [5, 20, 100].product([Object, String, Array], [false, true]) do |size, klass, frozen|
         object = klass.new
         mover = Mover.new.arm(object)
         if klass == Array then object.concat([*1...size], [mover, [1]])
         else size.times { |i| object.instance_variable_set("@v#{i}", i == size / 2 ? mover : "v#{i}") }
         end
-        assert_raise(Ractor::MovedError, "#{klass} #{size}") do
+        object.freeze if frozen
+        assert_raise(Ractor::MovedError, "#{klass} #{size} #{frozen}") do
           case object
           when Array then object.flatten
           when String then Marshal.dump(object)
