@@ -19,6 +19,19 @@ JOBS=${JOBS:-$(nproc)}
 # shellcheck source=base.lock
 . "$SRCDIR/base.lock"
 
+# version_of FOLDER: the version of the Ruby whose sources lie there, as its headers say.
+version_of() {
+    awk '$1 == "#define" && $2 ~ /^RUBY_API_VERSION_(MAJOR|MINOR)$/ { v = v $3 "." }
+         $1 == "#define" && $2 == "RUBY_VERSION_TEENY" { teeny = $3 }
+         END { print v teeny }' "$1/include/ruby/version.h" "$1/version.h" 2>/dev/null
+}
+
+# known_versions: those that pass all tests.
+known_versions() { awk 'NF { printf "%s%s", comma, $1; comma = ", " }' <<<"$known"; }
+
+# our_version: the version of our part, which a header at the top level defines.
+our_version() { sed -n 's/^#define RUBY_LOCKFREE_VERSION "\(.*\)"$/\1/p' "$SRCDIR"/*.h | grep . || echo 1.0.0; }
+
 say() { printf '%s\n' "$*"; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
 
