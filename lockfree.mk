@@ -30,3 +30,7 @@ $(addprefix $(srcdir)/,$(LOCKFREE_USERS)): $(LOCKFREE_HDRS)
 # The makefiles of extensions ask for no rule of this one: what they compile is touched before they run.
 LOCKFREE_TOUCHED := $(shell cd $(srcdir) && for user in $(filter ext/%,$(LOCKFREE_USERS)); do \
 	test -z "`find -L lockfree -name '*.h' -newer $$user`" || touch $$user; done)
+
+# Bundled gems that lie here unpacked are not fetched packed, as `make install` would where it finds a Ruby.
+LOCKFREE_GEMS = $(notdir $(wildcard $(srcdir)/.bundle/gems/*))
+$(patsubst %,$(srcdir)/.bundle/gems/%,$(LOCKFREE_GEMS)) $(patsubst %,$(srcdir)/gems/%.gem,$(LOCKFREE_GEMS)): ;
