@@ -41,7 +41,7 @@ fn locate(receiver: VALUE, id: ID) -> Option<ClassIvarLocation> {
     }
     let mut location = ClassIvarLocation::default();
     unsafe { rb_class_ivar_locate(receiver, id, &mut location) };
-    location.has_shape.then_some(location)
+    location.has_shape.then(|| location)
 }
 
 /// What is counted where compiled code gives up.

@@ -141,8 +141,8 @@ pub(super) fn heir(block: &Block, next: BlockRef) -> Option<BlockRef> {
     });
     let told = block.iseq_range.start == 0 || Context::decode(block.ctx).is_return_landing();
     match before {
-        Some(before) => (unsafe { before.as_ref() }.iseq == block.iseq).then_some(before),
-        None => told.then_some(next),
+        Some(before) => (unsafe { before.as_ref() }.iseq == block.iseq).then(|| before),
+        None => told.then(|| next),
     }
 }
 

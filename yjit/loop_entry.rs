@@ -150,5 +150,5 @@ fn gen_prologue(blockid: BlockId, cb: &mut CodeBlock, ocb: &mut OutlinedCb) -> O
     gen_counter_incr_without_pc(&mut asm, Counter::loop_entry_count);
 
     asm.compile(cb, Some(ocb))?;
-    (!cb.has_dropped_bytes()).then_some(code_ptr)
+    (!cb.has_dropped_bytes()).then(|| code_ptr)
 }
