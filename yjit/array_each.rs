@@ -11,7 +11,7 @@ use std::ffi::CStr;
 
 /// opt_invokebuiltin_delegate of ary_each_next; None for other builtins, and where the locals may be on the heap.
 pub(super) fn gen_next(jit: &mut JITState, asm: &mut Assembler, bf: *const rb_builtin_function) -> Option<CodegenStatus> {
-    if unsafe { CStr::from_ptr((*bf).name) }.to_bytes() != b"ary_each_next" || jit.escapes_ep() {
+    if unsafe { CStr::from_ptr((*bf).name) }.to_bytes() != b"ary_each_next" {
         return None;
     }
     // Split the block if we need to invalidate this instruction when EP escapes

@@ -124,7 +124,8 @@ pub(super) fn leaves_p(waiter: &Waiter, branch: &Branch) -> bool {
 pub(super) fn dead_p(branch: &Branch) -> bool {
     let block = branch.block.get();
     let blockid = unsafe { block.as_ref() }.get_blockid();
-    get_version_list(blockid).map_or(true, |versions| !versions.contains(&block))
+    blockid.iseq.is_null() || // as 3.4.10 marks it
+        get_version_list(blockid).map_or(true, |versions| !versions.contains(&block))
 }
 
 /// Whose branch it becomes that `block` has nothing but, when `block` is freed and the branch leads to `next`: that of the

@@ -24,7 +24,11 @@ pub(super) fn gen_objtostring(jit: &mut JITState, asm: &mut Assembler, comptime_
     }
 
     let recv = asm.stack_opnd(0);
-    jit_guard_known_klass(jit, asm, klass, recv, recv.into(), comptime_recv, SEND_MAX_DEPTH, Counter::objtostring_not_string);
+    if asm.ctx.get_opnd_type(recv.into()) != Type::Fixnum { // jit_guard_known_klass takes other arguments in 3.4.10
+        asm.test(recv, Opnd::Imm(RUBY_FIXNUM_FLAG as i64));
+        jit_chain_guard(JCC_JZ, jit, asm, SEND_MAX_DEPTH, Counter::objtostring_not_string);
+        asm.ctx.upgrade_opnd_type(recv.into(), Type::Fixnum);
+    }
 
     jit_prepare_call_with_gc(jit, asm); // moves SP
     let recv = asm.stack_opnd(0);
