@@ -30,7 +30,7 @@ version_of() {
 known_versions() { awk 'NF { printf "%s%s", comma, $1; comma = ", " }' <<<"$known"; }
 
 # our_version: the version of our part, which a header at the top level defines.
-our_version() { sed -n 's/^#define RUBY_LOCKFREE_VERSION "\(.*\)"$/\1/p' "$SRCDIR"/*.h | grep . || echo 1.0.0; }
+our_version() { sed -n 's/^#define RUBY_LOCKFREE_VERSION "\(.*\)"$/\1/p' "$SRCDIR/lockfree.h"; }
 
 say() { printf '%s\n' "$*"; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
