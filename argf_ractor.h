@@ -34,8 +34,10 @@
  *
  * It does not see a thread that came while there was one Ractor; main, where it
  * reads its IO by itself, as by $stdin.gets or ARGF.each_line; nor who has a Fiber
- * scheduler, which must not be made to wait.  A trap handler in the middle of a
- * `gets` that waits for another Ractor's `gets` waits for ever.
+ * scheduler, which must not be made to wait.  Who waits for ever: a trap handler of
+ * main that waits for a Ractor which is in `gets`; and whoever comes after a Fiber
+ * that was left in the middle of a `gets`.  The name that a `gets` was waiting for
+ * when it was interrupted is gone, as one is whose file cannot be opened.
  */
 
 #include <pthread.h>

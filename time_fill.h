@@ -58,6 +58,7 @@ time_copy_values(struct vtm *to, const struct vtm *from)
 static inline void
 time_publish_vtm(struct vtm *to, const struct vtm *from)
 {
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* of what is equal, but its own: another's word may be there already */
     time_copy_values(to, from);
     __atomic_store_n(time_vtm_word(to), *time_vtm_word(from), __ATOMIC_RELEASE);
 }

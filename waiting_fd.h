@@ -40,13 +40,14 @@
  *   read closed; if set do not ask      read asking; if set wait before close(2)
  *
  * so that a waiter that was found does not begin to ask once the closer has seen
- * it not asking.  The closer waits without its GVL and without the VM lock, and
- * needs only that the waiter comes back from the kernel, not that it gets the GVL
- * of its Ractor, where somebody may compute for long: so no two Ractors can wait
- * for each other.  Nor does it wait for ever: a system call that no signal
- * interrupts (a disk, NFS) keeps the file it began with, and only what asks
- * twice in one region could meet the next file.  After WAITING_FD_PATIENCE the
- * closer goes on.
+ * it not asking.  So it is with the timer thread's epoll, from which the waiter
+ * takes the number back: it asks until it has.  The closer waits without its GVL
+ * and without the VM lock: so no two Ractors can wait for each other.  Nor does it
+ * wait for ever: a system call that no signal interrupts (a disk, NFS) keeps the
+ * file it began with, and only what asks twice in one region could meet the next
+ * file; who slept in epoll is off it as soon as it is interrupted, and waits for
+ * the GVL of its Ractor, where somebody may compute for long.  After
+ * WAITING_FD_PATIENCE the closer goes on.
  *
  * [3] A record that comes after the closer has looked, and before close(2), would
  * be found by nobody, and its thread would wait in the kernel for a file that has
@@ -56,7 +57,9 @@
  * number still means that file: close(2) gives it away before the record goes, and
  * who waits for the next file must not be told.  A file on a disk needs none, since
  * it lets nobody wait; and device and inode tell it from the next one less well.
- * Both lists belong to the VM lock.
+ * Of two that close one number, each with something to flush, the first one is told
+ * nothing.  The record is an object, since the Fiber that closes may be dropped in
+ * the middle of its flush.  Both lists belong to the VM lock.
  *
  * [4] A signal's handler may fork in the middle of a wait.  The child has no other
  * threads, but the forking one's records, whose neighbours lie on the stacks of
@@ -64,6 +67,8 @@
  */
 
 #include <sys/stat.h>
+
+static bool thread_io_wait_events(rb_thread_t *th, int fd, int events, const struct timeval *timeout);
 
 struct waiting_fd {
     struct ccan_list_node wfd_node; /* <=> vm.waiting_fds */
@@ -74,10 +79,10 @@ struct waiting_fd {
     rb_atomic_t closed; /* another Ractor closes fd; written with the VM lock */
 };
 
-/* On the stack of who closes: [3]. */
+/* [3] */
 struct closing_fd {
-    struct ccan_list_node node; /* <=> vm.closing_fds */
-    rb_thread_t *th;
+    struct ccan_list_node node; /* <=> vm.closing_fds, the first one first; or alone */
+    const void *th, *ractor;    /* who closes; only compared, they may be no more */
     int fd;
     dev_t device;
     ino_t inode;
@@ -108,7 +113,9 @@ waiting_fd_look_for_closers(struct waiting_fd *wfd)
     const struct closing_fd *closing;
     ccan_list_for_each(&wfd->th->vm->closing_fds, closing, node) {
         struct stat st;
-        if (closing->fd == wfd->fd && closing->th->ractor != wfd->th->ractor &&
+        if (closing->fd != wfd->fd) continue;
+        if (closing->th == wfd->th) break; // it closes fd itself, and flushes: those that come later are told
+        if (closing->ractor != wfd->th->ractor &&
             fstat(wfd->fd, &st) == 0 && st.st_dev == closing->device && st.st_ino == closing->inode) wfd->closed = 1;
     }
 }
@@ -135,6 +142,16 @@ waiting_fd_ask(struct waiting_fd *wfd)
     return false;
 }
 
+/* Waits in the timer thread for +events+, where it may; whether they, or an interrupt, came: [2]. */
+static inline bool
+waiting_fd_wait_events(struct waiting_fd *wfd, rb_thread_t *th, int events)
+{
+    if (!waiting_fd_ask(wfd)) return false;
+    const bool came = thread_io_wait_events(th, wfd->fd, events, NULL);
+    waiting_fd_asked(wfd);
+    return came;
+}
+
 /* Raises if the file was closed; the record has left its list. */
 static inline void
 waiting_fd_check(struct waiting_fd *wfd)
@@ -146,12 +163,25 @@ waiting_fd_check(struct waiting_fd *wfd)
  * who closes
  * ========================================================================= */
 
-static VALUE
-closing_fd_end(VALUE ptr)
+/* By the GC, which has the VM lock; the node is alone where the close came to its end. */
+static void
+closing_fd_free(void *ptr)
 {
-    struct closing_fd *closing = (struct closing_fd *)ptr;
-    RB_VM_LOCK_ENTER();
+    struct closing_fd *closing = ptr;
     ccan_list_del(&closing->node);
+    ruby_xfree(closing);
+}
+
+static const rb_data_type_t closing_fd_type = {
+    "closing_fd", {NULL, closing_fd_free, NULL}, 0, 0, RUBY_TYPED_FREE_IMMEDIATELY
+};
+
+static VALUE
+closing_fd_end(VALUE self)
+{
+    struct closing_fd *closing = RTYPEDDATA_GET_DATA(self);
+    RB_VM_LOCK_ENTER();
+    ccan_list_del_init(&closing->node);
     RB_VM_LOCK_LEAVE();
     return Qnil;
 }
@@ -163,11 +193,33 @@ rb_thread_closing_fd(int fd, VALUE (*func)(VALUE), VALUE arg)
     struct stat st;
     if (!rb_multi_ractor_p() || fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) return func(arg);
 
-    struct closing_fd closing = { .th = GET_THREAD(), .fd = fd, .device = st.st_dev, .inode = st.st_ino };
+    struct closing_fd *closing;
+    VALUE self = TypedData_Make_Struct(0, struct closing_fd, &closing_fd_type, closing);
+    ccan_list_node_init(&closing->node);
+    closing->th = GET_THREAD();
+    closing->ractor = GET_RACTOR();
+    closing->fd = fd;
+    closing->device = st.st_dev;
+    closing->inode = st.st_ino;
     RB_VM_LOCK_ENTER();
-    ccan_list_add(&closing.th->vm->closing_fds, &closing.node);
+    ccan_list_add_tail(&GET_VM()->closing_fds, &closing->node);
     RB_VM_LOCK_LEAVE();
-    return rb_ensure(func, arg, closing_fd_end, (VALUE)&closing);
+    VALUE result = rb_ensure(func, arg, closing_fd_end, self);
+    RB_GC_GUARD(self);
+    return result;
+}
+
+/* Whether +th+ closes +fd+, and began before this thread.  VM lock. */
+static bool
+closing_fd_before_p(const rb_thread_t *th, int fd)
+{
+    const struct closing_fd *closing;
+    ccan_list_for_each(&GET_VM()->closing_fds, closing, node) {
+        if (closing->fd != fd) continue;
+        if (closing->th == th) return true;
+        if (closing->th == GET_THREAD()) return false;
+    }
+    return false;
 }
 
 /* Those of the closer's own Ractor are for rb_notify_fd_close. */
@@ -186,7 +238,7 @@ waiting_fd_close_others(rb_vm_t *vm, int fd, bool *found)
 
     RB_VM_LOCK_ENTER();
     ccan_list_for_each(&vm->waiting_fds, wfd, wfd_node) {
-        if (wfd->fd != fd || waiting_fd_own_p(wfd)) continue;
+        if (wfd->fd != fd || waiting_fd_own_p(wfd) || closing_fd_before_p(wfd->th, fd)) continue;
 
         *found = true;
         bool told = RUBY_ATOMIC_EXCHANGE(wfd->closed, 1) != 0;
@@ -259,7 +311,7 @@ waiting_fd_atfork_first(rb_thread_t *th, struct waiting_fd_own *own)
         if (wfd->th == th) ccan_list_add_tail(&own->waiting, &wfd->wfd_node);
     }
     ccan_list_for_each_safe(&th->vm->closing_fds, closing, next_closing, node) {
-        ccan_list_del(&closing->node);
+        ccan_list_del_init(&closing->node);
         if (closing->th == th) ccan_list_add_tail(&own->closing, &closing->node);
     }
 }

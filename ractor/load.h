@@ -85,6 +85,12 @@ ractor_load_thread(void *self)
     return rb_ensure(ractor_load_run, (VALUE)self, ractor_load_answer, (VALUE)self);
 }
 
+static VALUE
+ractor_load_create_thread(VALUE self)
+{
+    return rb_thread_create(ractor_load_thread, (void *)self);
+}
+
 /* In main's main thread, wherever it looks for interrupts. */
 static VALUE
 ractor_load_start(void *self)
@@ -94,7 +100,12 @@ ractor_load_start(void *self)
         rb_vm_register_global_object(ractor_loads);
     }
     rb_hash_aset(ractor_loads, (VALUE)self, Qtrue);
-    rb_thread_create(ractor_load_thread, self);
+    int state;
+    rb_protect(ractor_load_create_thread, (VALUE)self, &state);
+    if (state) { // too many threads, or a frozen ThreadGroup: nothing that main does
+        rb_set_errinfo(Qnil);
+        ractor_load_answer((VALUE)self);
+    }
     return Qnil;
 }
 
@@ -142,7 +153,7 @@ ractor_load_in_main(VALUE (*func)(void *), const struct cross_ractor_require *as
     VALUE result = load->asked.result, exception = load->asked.exception;
     RB_GC_GUARD(self);
     if (!UNDEF_P(exception)) rb_exc_raise(exception);
-    if (UNDEF_P(result)) rb_raise(rb_eThreadError, "the main Ractor's thread that was to load it was killed");
+    if (UNDEF_P(result)) rb_raise(rb_eThreadError, "the main Ractor's thread that was to load it was killed, or not made");
     return result;
 }
 

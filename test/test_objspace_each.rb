@@ -77,6 +77,19 @@ class TestLockfreeObjspaceEach < Test::Unit::TestCase
   end
 
   # Stock crashes within a second.
+  def test_dump_all_into_what_a_ractor_reads
+    assert_ractor(<<~'RUBY', timeout: 60)
+      require "objspace"
+      require "tmpdir"
+      Dir.mktmpdir do |folder|
+        File.mkfifo(name = "#{folder}/fifo")
+        reader = Ractor.new(name) { |name| File.open(name) { |io| io.each_line.count { |line| line.start_with?("{") } } }
+        File.open(name, "w") { |io| ObjectSpace.dump_all(output: io) }
+        assert_operator(reader.take, :>, 1000)
+      end
+    RUBY
+  end
+
   def test_racing_object_id_and_id2ref
     assert_ractors(<<~'RUBY')
       makers = Array.new(2) { Ractor.new { 60_000.times { Object.new.object_id }; :made } }

@@ -170,6 +170,63 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
 
   # At any moment of the wait's beginning, also before it has begun: then the number is nobody's, or, as the test opens
   # nothing, for ever.
+  # One closes, and all bytes arrive that it had to write.
+  def test_racing_close_and_close_that_flush
+    assert_closes(<<~'RUBY')
+      100.times do
+        r, w = IO.pipe
+        w.autoclose = false
+        closers = Array.new(2) do
+          Ractor.new(w.fileno) do |number|
+            io = IO.for_fd(number, "w", autoclose: false)
+            io.sync = false
+            io.write("x" * 3000)
+            Ractor.receive
+            io.close
+            :closed
+          rescue IOError, SystemCallError
+            :told
+          end
+        end
+        closers.each { |closer| closer.send(1) }
+        assert_include(closers.map(&:take), :closed)
+        IO.for_fd(w.fileno).close rescue nil
+        assert_operator(r.read.size, :>=, 3000)
+        r.close
+      end
+    RUBY
+  end
+
+  # A scheduler that goes away in the middle of the flush.
+  def test_close_that_is_dropped
+    assert_closes(<<~'RUBY')
+      class Scheduler
+        def io_write(*) = Fiber.yield
+        def io_wait(*) = Fiber.yield
+        def kernel_sleep(*) = Fiber.yield
+        def block(*) = Fiber.yield
+        def unblock(*) = nil
+        def fiber_interrupt(*) = nil
+        def close = nil
+      end
+      Ractor.new { Ractor.receive }
+      Thread.new do
+        Fiber.set_scheduler(Scheduler.new)
+        $kept = Array.new(50) do
+          r, w = IO.pipe
+          nil while w.write_nonblock("z" * 4096, exception: false) != :wait_writable
+          w.sync = false
+          Fiber.new(blocking: false) { w.write("x" * 10); w.close }.resume
+          [r, w]
+        end
+      end.join
+      5.times { GC.start }
+      Array.new(200) { Fiber.new { Fiber.yield Array.new(500) { |i| i.to_s * 3 } }.tap(&:resume) }
+      waiters = Array.new(4) { Ractor.new { 200.times { r, w = IO.pipe; w.write("y"); w.close; r.read; r.close }; :read } }
+      assert_equal([:read] * 4, waiters.map(&:take))
+    RUBY
+  end
+
   def test_racing_close_and_begin_of_wait
     WAITS.each do |how|
       assert_closes("HOW = #{how.dump}.freeze\n" + <<~'RUBY')

@@ -314,6 +314,51 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
     RUBY
   end
 
+  def test_racing_walk_of_struct_and_move
+    assert_with_echo(<<~'RUBY')
+      class Mover
+        def arm(target) = (@target = target; self)
+        def act = (Echo.send(@target, move: true); "moved")
+        %i[inspect marshal_dump].each { |name| alias_method name, :act }
+        def hash = (act; 1)
+        def ==(_) = (act; true)
+        def eql?(_) = (act; true)
+      end
+      walks = {
+        inspect: proc { |s, _| s.inspect }, dump: proc { |s, _| Marshal.dump(s) }, hash: proc { |s, _| s.hash },
+        equal: proc { |s, other| s == other }, eql: proc { |s, other| s.eql?(other) },
+      }
+      [3, 30, 100].product([Struct, Data], walks.keys) do |size, base, walk|
+        next if base == Data && walk == :dump
+        members = Array.new(size) { :"m#{_1}" }
+        klass = base == Struct ? Struct.new(*members) : Data.define(*members)
+        Object.const_set("Walked#{base}#{size}#{walk}", klass)
+        mover = Mover.new
+        s, other = [mover, Object.new].map { |second| klass.new("v0", second, *Array.new(size - 2) { "v" }) }
+        mover.arm(s)
+        assert_raise(Ractor::MovedError, "#{base} #{size} #{walk}") { walks[walk].(s, other) }
+        Echo.take
+      end
+    RUBY
+  end
+
+  def test_racing_walk_of_io_and_move
+    assert_with_echo(<<~'RUBY')
+      %i[each_byte each_char each_codepoint].product([nil, "UTF-16LE:UTF-8"]) do |walk, encoding|
+        r, w = IO.pipe
+        w.write("ab\ncd\n" * 200)
+        w.close
+        r.set_encoding(encoding) if encoding
+        n = 0
+        assert_raise(Ractor::MovedError, "#{walk} #{encoding}") do
+          r.__send__(walk) { Echo.send(r, move: true) if (n += 1) == 3 }
+        end
+        Echo.take.close
+        GC.start
+      end
+    RUBY
+  end
+
   # With one thread, a crash of upstream's.
   def test_flatten_what_to_ary_clears
     elements = [1, 2, 3]
