@@ -19,6 +19,15 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     end
   end
 
+  def test_main_cannot_make_the_thread
+    assert_ractor(<<~'RUBY', timeout: 20)
+      ractor = Ractor.new { Ractor.receive; [(require "prettyprint" rescue $!.class), 1 + 1] }
+      Thread.current.group.freeze
+      ractor.send(:go)
+      assert_equal([ThreadError, 2], ractor.take)
+    RUBY
+  end
+
   # With one thread, a crash of upstream's.
   def test_converters_of_which_one_has_a_replacement
     converters = Array.new(2) { Encoding::Converter.new("UTF-8", "EUC-JP") }
