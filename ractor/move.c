@@ -45,10 +45,12 @@
  * thread of the same Ractor moves the object: a look-up in a Hash whose key has
  * an #eql? of its own, String#[] with an argument that has a #to_str, an #inspect
  * of what a variable has.  What is then left is so made that it ends in an error
- * (Ractor::MovedError, FrozenError, NoMethodError), and costs next to nothing
- * where nothing is moved.  A Hash that was moved has no entries, so nothing is
- * found in it, and no room, so that the slow path, which raises, is taken by who
- * adds to it: hash_left_full.
+ * (Ractor::MovedError, FrozenError, NoMethodError), or early, with what there was
+ * so far, but not in a crash; and it costs next to nothing where nothing is moved.
+ * Who goes by the size that the object had asks after each call:
+ * rb_ractor_check_moved.  A Hash that was moved has no entries, so nothing is found
+ * in it, and no room, so that the slow path, which raises, is taken by who adds to
+ * it: hash_left_full.
  *
  * What is frozen, but not deeply, and has its content elsewhere may be what
  * others share it with.  Such a String or Array leaves its content there, and
