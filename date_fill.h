@@ -2,7 +2,7 @@
 #define LOCKFREE_DATE_FILL_H
 /**********************************************************************
 
-  date_fill.h - the fields of a DateTime that Ractors share
+  date_fill.h - the fields of a DateTime that Ractors share, and what date keeps
 
   Licence: see LICENSE.
 
@@ -17,10 +17,31 @@
  *
  * Here each half goes in by one atomic step, and its flag after it, with a
  * release [A]; who has found the flag reads after an acquire [B].
+ *
+ * Regexps and a table, made at their first use, lie in statics.  Upstream stores
+ * them before they are whole, frozen and known to the GC; of two Ractors that
+ * make one each, the first keeps its own here [C].
  */
 
-/* Has the C library read TZ, under the lock of ENV.  Any Ractor.  In time.c. */
+/* Has the C library read TZ, or the system's zone, once more, under the lock of ENV.  Any Ractor.  In time.c. */
 void rb_time_update_zone(void);
+
+/* [C] The object that +word+ keeps, or nil.  Any Ractor.  Synchronises with date_keep. */
+static inline VALUE
+date_kept(const VALUE *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* [C] The object for +word+: +made+, which is whole and frozen, or that of a Ractor that was first.  Any Ractor. */
+static inline VALUE
+date_keep(VALUE *word, VALUE made)
+{
+    VALUE first = Qnil;
+
+    rb_gc_register_mark_object(made);
+    return __atomic_compare_exchange_n(word, &first, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? made : first;
+}
 
 /* [A] +flag+ goes into +flags+, when all it stands for is stored.  Any Ractor. */
 static inline void

@@ -21,9 +21,11 @@
  * by one atomic read-modify-write, and not at all where it is set already, so
  * that the header of an object that is in use everywhere is only read.
  *
- * Which objects.  Those with the shareable bit; and every String when it is
- * not the running Ractor's own but what that one's content belongs to, since
- * the root of a shared String may have many users and need not be shareable.
+ * Which objects.  Those with the shareable bit; those that are frozen, since
+ * the name of a Symbol is a String that all have and that nobody has called
+ * shareable; and every String when it is not the running Ractor's own but what
+ * that one's content belongs to, since the root of a shared String may have many
+ * users.
  *
  * Order.  None (relaxed): a bit says nothing about other words.  The object_id
  * is looked up under the VM lock, promotion is read by the GC when all Ractors
@@ -57,11 +59,11 @@ rb_flags_clear_any_ractor(VALUE obj, VALUE bits)
     if (__atomic_load_n(flags, __ATOMIC_RELAXED) & bits) __atomic_fetch_and(flags, ~bits, __ATOMIC_RELAXED);
 }
 
-/* Sets +bits+ in the flags of +obj+, which is shareable or the running Ractor's own.  Any Ractor. */
+/* Sets +bits+ in the flags of +obj+, which is shareable, frozen or the running Ractor's own.  Any Ractor. */
 static inline void
 rb_flags_set(VALUE obj, VALUE bits)
 {
-    if (RB_FL_TEST_RAW(obj, RUBY_FL_SHAREABLE)) {
+    if (RB_FL_ANY_RAW(obj, RUBY_FL_SHAREABLE | RUBY_FL_FREEZE)) {
         rb_flags_set_any_ractor(obj, bits);
     }
     else {

@@ -23,7 +23,7 @@
  *
  * tzset() reads TZ: it holds the lock of ENV, and the word that says that it
  * has been called is stored after it, with a release [C] that the acquire there
- * reads.
+ * reads.  Date.today asks each time, since the system's zone may have changed.
  */
 
 #include <stdbool.h>

@@ -90,6 +90,21 @@ class TestLockfreeObjspaceEach < Test::Unit::TestCase
     RUBY
   end
 
+  # The bytes as they are, whatever the encodings.
+  def test_dump_into_an_io_with_an_encoding
+    assert_ractor(<<~'RUBY', timeout: 60)
+      require "objspace"
+      require "tempfile"
+      Ractor.new { 1 }.take
+      class Größe; end
+      Tempfile.create("dump", encoding: "UTF-16LE:UTF-8") do |file|
+        ObjectSpace.dump(Größe, output: file)
+        file.flush
+        assert_include(File.binread(file.path), "Größe".b)
+      end
+    RUBY
+  end
+
   def test_racing_object_id_and_id2ref
     assert_ractors(<<~'RUBY')
       makers = Array.new(2) { Ractor.new { 60_000.times { Object.new.object_id }; :made } }

@@ -41,6 +41,21 @@ class TestLockfreeTimeFill < Test::Unit::TestCase
     RUBY
   end
 
+  # C code may set TZ without Ruby, and the system's zone may change: Date and DateTime look each time.
+  def test_zone_that_ruby_does_not_set
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
+      require "date"
+      begin
+        require "fiddle"
+      rescue LoadError
+        omit "no fiddle here"
+      end
+      setenv = Fiddle::Function.new(Fiddle.dlopen(nil)["setenv"], [Fiddle::TYPE_VOIDP, Fiddle::TYPE_VOIDP, Fiddle::TYPE_INT],
+                                    Fiddle::TYPE_INT)
+      assert_equal([9, 0, 9], %w[Asia/Tokyo UTC Asia/Tokyo].map { |zone| setenv.call("TZ", zone, 1); DateTime.now.offset * 24 })
+    RUBY
+  end
+
   def test_racing_today_and_set_a_variable
     assert_ractors(<<~'RUBY')
       require "date"

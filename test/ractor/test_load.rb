@@ -19,6 +19,20 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     end
   end
 
+  # Each wrote to main's table of paths, as in stock.
+  def test_racing_load_and_load
+    assert_ractor(<<~'RUBY', timeout: 60)
+      require "tmpdir"
+      Dir.mktmpdir do |folder|
+        files = Array.new(4) { |r| Array.new(400) { |i| "#{folder}/#{r}_#{i}.rb".tap { |name| File.write(name, "") } } }
+        Ractor.make_shareable(files)
+        ractors = files.map { |names| Ractor.new(names) { |names| names.each { |name| load name }.size } }
+        50.times { |i| File.write(name = "#{folder}/main#{i}.rb", ""); require name }
+        assert_equal([400] * 4, ractors.map(&:take))
+      end
+    RUBY
+  end
+
   def test_main_cannot_make_the_thread
     assert_ractor(<<~'RUBY', timeout: 20)
       ractor = Ractor.new { Ractor.receive; [(require "prettyprint" rescue $!.class), 1 + 1] }

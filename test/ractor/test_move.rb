@@ -359,6 +359,93 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
     RUBY
   end
 
+  # The handler of a signal runs where a read looks for interrupts.
+  def test_racing_read_and_move_in_a_trap
+    assert_with_echo(<<~'RUBY')
+      reads = { gets: proc { |r| r.gets }, read: proc { |r| r.read }, readpartial: proc { |r| r.readpartial(10) },
+                each_char: proc { |r| r.each_char {} } }
+      reads.keys.product(%i[dropped kept], [1, 2, 3]) do |read, what, _|
+        r, w = IO.pipe
+        sink = Ractor.new(what) do |what|
+          io = Ractor.receive
+          io = nil if what == :dropped
+          GC.start
+          20.times { IO.pipe.each(&:close) }
+          Ractor.receive
+          io&.close
+        end
+        gone = Thread::Queue.new
+        trap(:USR1) { sink.send(r, move: true); gone << true }
+        reader = Thread.current
+        helper = Thread.new do
+          Thread.pass until reader.stop?
+          Process.kill(:USR1, $$)
+          gone.pop
+          w.write("line\n") rescue nil
+        end
+        assert_raise(Ractor::MovedError, [read, what].inspect) { reads[read].(r) }
+        helper.join
+        sink.send(:end)
+        sink.take
+      end
+    RUBY
+  end
+
+  # An argument that is converted, or written bit by bit.
+  def test_racing_conversion_and_move
+    assert_with_echo(<<~'RUBY')
+      class Mover
+        def initialize(target) = @target = target
+        def act = Echo.send(@target, move: true)
+        def to_s = (act; "xyz")
+        def to_str = (act; "xyz")
+        def to_int = (act; 7)
+      end
+      calls = {
+        ungetc: proc { |r, _| r.ungetc(Mover.new(r)) }, ungetbyte: proc { |r, _| r.ungetbyte(Mover.new(r)) },
+        lineno: proc { |r, _| r.lineno = Mover.new(r) }, write: proc { |_, w| w.write("a", Mover.new(w), "b") },
+        buffered: proc { |_, w| w.sync = false; w.write("a", Mover.new(w), "b") },
+      }
+      calls.keys.product([1, 2, 3, 4]) do |call, _|
+        pair = IO.pipe
+        assert_raise(Ractor::MovedError, call.inspect) { calls[call].(*pair) }
+        Echo.take.close
+      end
+    RUBY
+  end
+
+  def test_racing_select_of_struct_and_move
+    assert_with_echo(<<~'RUBY')
+      [3, 40, 120].product(%i[select filter]) do |size, name|
+        klass = Struct.new(*Array.new(size) { :"m#{_1}" })
+        structs = Array.new(50) { [klass.new(*Array.new(size) { "v#{_1}" }), "z" * 100] }
+        s = structs[25][0]
+        n = 0
+        assert_raise(Ractor::MovedError) { s.__send__(name) { Echo.send(s, move: true) if (n += 1) == size; true } }
+        Echo.take
+      end
+    RUBY
+  end
+
+  # What it writes to is told the names of members.
+  def test_racing_dump_of_struct_and_move
+    assert_with_echo(<<~'RUBY')
+      Long = Struct.new(*Array.new(200) { :"m#{_1}#{"q" * 200}" })
+      class Writer
+        def initialize(target) = (@target, @n = target, 0)
+        def binmode = self
+        def write(bytes) = (Echo.send(@target, move: true) if (@n += 1) == 2; bytes.size)
+      end
+      10.times do
+        structs = Array.new(50) { [Long.new(*0...200), "z" * 100] }
+        s = structs[25][0]
+        assert_raise(Ractor::MovedError) { Marshal.dump(s, Writer.new(s)) }
+        Echo.take
+        GC.start
+      end
+    RUBY
+  end
+
   # With one thread, a crash of upstream's.
   def test_flatten_what_to_ary_clears
     elements = [1, 2, 3]
