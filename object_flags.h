@@ -71,6 +71,20 @@ rb_flags_set(VALUE obj, VALUE bits)
     }
 }
 
+/* Puts +bits+ in the place of those in +mask+, which only the running Ractor changes; +obj+ may have become shareable. */
+static inline void
+rb_flags_replace(VALUE obj, VALUE mask, VALUE bits)
+{
+    VALUE *flags = &RBASIC(obj)->flags, old = __atomic_load_n(flags, __ATOMIC_RELAXED);
+
+    if (UNLIKELY(old & RUBY_FL_SHAREABLE)) {
+        while (!__atomic_compare_exchange_n(flags, &old, (old & ~mask) | bits, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    }
+    else {
+        *flags = (old & ~mask) | bits;
+    }
+}
+
 /* The GC has found that +obj+ is old or that it is not: under the VM lock, not always with all Ractors stopped. */
 static inline void
 rb_flags_promote(VALUE obj, bool old)

@@ -21,8 +21,8 @@
  * Solution.  What is to be done is an object, of which each side has its own
  * reference; the answer is left in it.  Who waits sleeps outside of Ruby until
  * it is there, and can be interrupted: then nobody reads the answer, and the
- * loading goes on.  Module#autoload and #autoload? are done by main as well,
- * and for Kernel#gets it takes names out of ARGV.
+ * loading goes on.  Module#autoload and #autoload? are done by main as well; it
+ * looks through its $LOAD_PATH, and for Kernel#gets takes names out of ARGV.
  *
  *   asked          written by who asks, before main knows of it; afterwards by
  *                  main's thread; read by who asks when done: under +lock+ each
@@ -228,6 +228,30 @@ rb_ractor_shift_path(VALUE names)
 {
     struct cross_ractor_require crr = {.feature = names, .result = Qundef, .exception = Qundef};
     return ractor_load_in_main(ractor_shift_path_func, &crr);
+}
+
+static VALUE
+find_file_body(VALUE data)
+{
+    struct cross_ractor_require *crr = (struct cross_ractor_require *)data;
+    VALUE path = rb_find_file(crr->feature);
+    crr->result = path ? rb_str_new_frozen(path) : Qnil;
+    return Qnil;
+}
+
+static VALUE
+ractor_find_file_func(void *data)
+{
+    return ractor_require_protect(data, find_file_body);
+}
+
+/* The path of the file that +name+ means in main's $LOAD_PATH, or 0.  Any Ractor but main. */
+VALUE
+rb_ractor_find_file(VALUE name)
+{
+    struct cross_ractor_require crr = {.feature = rb_str_new_frozen(name), .result = Qundef, .exception = Qundef};
+    VALUE path = ractor_load_in_main(ractor_find_file_func, &crr);
+    return NIL_P(path) ? 0 : path;
 }
 
 #endif /* LOCKFREE_RACTOR_LOAD_H */

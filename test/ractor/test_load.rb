@@ -29,6 +29,14 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
         ractors = files.map { |names| Ractor.new(names) { |names| names.each { |name| load name }.size } }
         50.times { |i| File.write(name = "#{folder}/main#{i}.rb", ""); require name }
         assert_equal([400] * 4, ractors.map(&:take))
+
+        # what is looked for in $LOAD_PATH, while main changes it
+        $LOAD_PATH << folder
+        names = Array.new(40) { |i| "0_#{i}.rb" }.freeze
+        ractors = Array.new(4) { Ractor.new(Ractor.make_shareable(names)) { |names| names.each { |name| load name }.size } }
+        200.times { |i| $LOAD_PATH.unshift("#{folder}/none#{i % 7}"); $LOAD_PATH.shift }
+        assert_equal([40] * 4, ractors.map(&:take))
+        assert_equal(LoadError, Ractor.new { begin; load "not there.rb"; rescue LoadError; $!.class; end }.take)
       end
     RUBY
   end

@@ -398,12 +398,13 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
         def initialize(target) = @target = target
         def act = Echo.send(@target, move: true)
         def to_s = (act; "xyz")
-        def to_str = (act; "xyz")
+        def to_str = (act; "UTF-8")
         def to_int = (act; 7)
       end
       calls = {
         ungetc: proc { |r, _| r.ungetc(Mover.new(r)) }, ungetbyte: proc { |r, _| r.ungetbyte(Mover.new(r)) },
-        lineno: proc { |r, _| r.lineno = Mover.new(r) }, write: proc { |_, w| w.write("a", Mover.new(w), "b") },
+        lineno: proc { |r, _| r.lineno = Mover.new(r) }, advise: proc { |r, _| r.advise(:normal, Mover.new(r)) },
+        set_encoding: proc { |r, _| r.set_encoding(Mover.new(r)) }, write: proc { |_, w| w.write("a", Mover.new(w), "b") },
         buffered: proc { |_, w| w.sync = false; w.write("a", Mover.new(w), "b") },
       }
       calls.keys.product([1, 2, 3, 4]) do |call, _|
