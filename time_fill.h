@@ -82,16 +82,21 @@ time_vtm_there_p(const struct vtm *vtm)
     return there;
 }
 
+/* [C] Has the C library read TZ, and the system's zone.  VM lock. */
+static inline void
+time_zone_read(bool *up_to_date)
+{
+    tzset();
+    __atomic_store_n(up_to_date, true, __ATOMIC_RELEASE);
+}
+
 /* [C] Has the C library read TZ, unless it has since TZ was changed.  Any Ractor. */
 static inline void
 time_zone_up_to_date(bool *up_to_date)
 {
     if (__atomic_load_n(up_to_date, __ATOMIC_ACQUIRE)) return;
     RB_VM_LOCK_ENTER();
-    if (!*up_to_date) {
-        tzset();
-        __atomic_store_n(up_to_date, true, __ATOMIC_RELEASE);
-    }
+    if (!*up_to_date) time_zone_read(up_to_date);
     RB_VM_LOCK_LEAVE();
 }
 

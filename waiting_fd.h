@@ -61,7 +61,12 @@
  * nothing.  The record is an object, since the Fiber that closes may be dropped in
  * the middle of its flush.  Both lists belong to the VM lock.
  *
- * [4] A signal's handler may fork in the middle of a wait.  The child has no other
+ * [4] The kernel gives a signal for the process to any thread, and those are
+ * interrupted in a read that no handler of Ruby's is for; main's is interrupted to
+ * load for other Ractors.  Such a call is made again: its thread must not hear of
+ * it (EINTR) because others send signals or load.
+ *
+ * [5] A signal's handler may fork in the middle of a wait.  The child has no other
  * threads, but the forking one's records, whose neighbours lie on the stacks of
  * those: the lists are made anew with the own records only.
  */
@@ -150,6 +155,16 @@ waiting_fd_wait_events(struct waiting_fd *wfd, rb_thread_t *th, int events)
     const bool came = thread_io_wait_events(th, wfd->fd, events, NULL);
     waiting_fd_asked(wfd);
     return came;
+}
+
+/* Whether a call that the kernel gave up with EINTR was interrupted for nothing that its thread is told of: [4].
+ * A handler runs in main's main thread, and there upstream tells; so of Thread#wakeup. */
+static inline bool
+waiting_fd_interrupted_by_others_p(rb_execution_context_t *ec)
+{
+    rb_atomic_t interrupts = RUBY_ATOMIC_LOAD(ec->interrupt_flag) & ~ec->interrupt_mask;
+    if (interrupts & (PENDING_INTERRUPT_MASK | TERMINATE_INTERRUPT_MASK)) return false;
+    return !(interrupts & TRAP_INTERRUPT_MASK) || !rb_signal_buff_size();
 }
 
 /* Raises if the file was closed; the record has left its list. */
@@ -292,7 +307,7 @@ waiting_fd_wait_for_others(struct rb_io_close_wait_list *busy)
  * ========================================================================= */
 
 #if defined(HAVE_WORKING_FORK)
-/* What the forking thread has in the lists: [4]. */
+/* What the forking thread has in the lists: [5]. */
 struct waiting_fd_own {
     struct ccan_list_head waiting, closing;
 };
@@ -338,6 +353,20 @@ rb_thread_fd_waited_p(int fd)
     }
     RB_VM_LOCK_LEAVE();
     return waited;
+}
+
+/* Whether a thread has the Mutex of this Ractor, or waits for it: who waits for a file's has begun to write
+ * (ractor/move.c).  The thread that is to have it next has left the queue already. */
+bool
+rb_mutex_in_use_p(VALUE mutex)
+{
+    const rb_thread_t *th;
+
+    if (RTEST(rb_mutex_locked_p(mutex)) || !ccan_list_empty(&mutex_ptr(mutex)->waitq)) return true;
+    ccan_list_for_each(&GET_RACTOR()->threads.set, th, lt_node) {
+        if (th->locking_mutex == mutex) return true;
+    }
+    return false;
 }
 
 #endif /* LOCKFREE_WAITING_FD_H */

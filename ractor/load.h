@@ -24,6 +24,9 @@
  * loading goes on.  Module#autoload and #autoload? are done by main as well; it
  * looks through its $LOAD_PATH, and for Kernel#gets takes names out of ARGV.
  *
+ * The files that a Ractor loads itself have a self that is its own, in each of
+ * its threads: main's `main` is an object like others, with main's variables.
+ *
  *   asked          written by who asks, before main knows of it; afterwards by
  *                  main's thread; read by who asks when done: under +lock+ each
  *   done, woken    under +lock+
@@ -31,6 +34,9 @@
  * The object is alive while it is on a stack, in a task of main's thread
  * (rb_interrupt_exec_flag_value_data), or in ractor_loads, which is main's alone.
  */
+
+#include "internal/class.h"
+#include "internal/object.h"
 
 struct ractor_load {
     rb_nativethread_lock_t lock;
@@ -252,6 +258,26 @@ rb_ractor_find_file(VALUE name)
     struct cross_ractor_require crr = {.feature = rb_str_new_frozen(name), .result = Qundef, .exception = Qundef};
     VALUE path = ractor_load_in_main(ractor_find_file_func, &crr);
     return NIL_P(path) ? 0 : path;
+}
+
+/* Another `main`, to load files with: in main a clone; in other Ractors an object with its methods, and none of its
+ * variables. */
+VALUE
+rb_ractor_clone_top_self(void)
+{
+    const VALUE main_self = rb_vm_top_self();
+    if (rb_ractor_main_p()) return rb_obj_clone(main_self);
+
+    VALUE self = rb_obj_alloc(rb_cObject);
+    RBASIC_SET_CLASS(self, rb_singleton_class_clone_and_attach(main_self, self));
+    return self;
+}
+
+/* Gives +th+, the running one, a `main` that is its own, unless it has one or may have main's. */
+void
+rb_ractor_own_top_self(rb_thread_t *th)
+{
+    if (!rb_ractor_main_p() && th->top_self == rb_vm_top_self()) th->top_self = rb_ractor_clone_top_self();
 }
 
 #endif /* LOCKFREE_RACTOR_LOAD_H */

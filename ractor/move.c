@@ -252,7 +252,7 @@ static bool
 file_in_use_p(const rb_io_t *fptr)
 {
     if (!fptr || fptr->fd < 0) return false;
-    return rb_thread_fd_waited_p(fptr->fd) || (!NIL_P(fptr->write_lock) && RTEST(rb_mutex_locked_p(fptr->write_lock)));
+    return rb_thread_fd_waited_p(fptr->fd) || (!NIL_P(fptr->write_lock) && rb_mutex_in_use_p(fptr->write_lock));
 }
 
 /* Raises where +obj+ cannot leave this Ractor, or not now. */

@@ -16,6 +16,7 @@ VALUE rb_ractor_move_commit(VALUE plan);
 void rb_ractor_move_end(VALUE plan);
 VALUE rb_ractor_move(VALUE obj);
 bool rb_thread_fd_waited_p(int fd); /* waiting_fd.h */
+bool rb_mutex_in_use_p(VALUE mutex);
 NORETURN(void rb_ractor_raise_moved(void));
 
 /* ractor.c, patched: static in upstream */

@@ -399,4 +399,77 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
       assert_equal(IO, waiter.take)
     RUBY
   end
+
+  # The second one waits for the first one's write_lock, and goes on with the file.
+  def test_racing_move_and_write_that_is_next
+    assert_ractor(<<~'RUBY', timeout: 60)
+      sink = Ractor.new { loop { Ractor.receive.close; Ractor.yield(:closed) } }
+      results = Array.new(20) do
+        r, w = IO.pipe
+        w.sync = true
+        w.write("z" * 60_000)
+        first = Thread.new do
+          w.write("x" * 20_000)
+          sink.send(w, move: true)
+          sink.take
+        rescue Ractor::Error => error
+          error.message
+        end
+        Thread.pass until first.stop?
+        second = Thread.new { w.write("y" * 5000) rescue $!.class }
+        Thread.pass until second.stop?
+        reader = Thread.new { r.read(85_000)&.size rescue $!.class }
+        [first.value, second.value, reader.value]
+      end
+      results.each { |result| assert_include([["can not move an IO that is in use", 5000, 85_000], [:closed, 5000, 85_000]], result) }
+    RUBY
+  end
+
+  # A signal for the process may be given to any thread: Process.kill of a thread's number prefers that one.
+  def test_signal_to_a_thread_that_reads
+    assert_separately(%w[-W:no-experimental], <<~'RUBY', timeout: 30)
+      require "tmpdir"
+      trap(:USR1) { $heard = true }
+      Dir.mktmpdir do |folder|
+        File.mkfifo(name = "#{folder}/fifo")
+        file = File.open(name, "r+")
+        [Thread, Ractor].each do |kind|
+          numbers, number = IO.pipe
+          reader = kind.new(name, number.fileno) do |name, number|
+            own = File.open(name, "r+")
+            IO.for_fd(number, "w", autoclose: false).syswrite("#{Thread.current.native_thread_id}\n")
+            own.sysread(5)
+          rescue => error
+            error.class
+          end
+          thread = numbers.gets.to_i
+          50.times { sleep 0.002; $heard = false; Process.kill(:USR1, thread); Thread.pass until $heard }
+          file.syswrite("hello")
+          assert_equal("hello", reader.is_a?(Thread) ? reader.value : reader.take)
+        end
+      end
+    RUBY
+  end
+
+  # main is interrupted to load, and not told so; of a handler that ran it is, as upstream.
+  def test_load_in_a_ractor_while_main_reads
+    assert_separately(%w[-W:no-experimental], <<~'RUBY', timeout: 30)
+      require "tmpdir"
+      Dir.mktmpdir do |folder|
+        File.mkfifo(name = "#{folder}/fifo")
+        file = File.open(name, "r+")
+        loader = Ractor.new(name) do |name|
+          own = File.open(name, "r+")
+          50.times { sleep 0.002; require "set" }
+          own.syswrite("hello")
+        end
+        assert_equal("hello", file.sysread(5))
+        loader.take
+
+        trap(:USR1) { }
+        Ractor.new { 20.times { sleep 0.05; Process.kill(:USR1, $$) } }
+        assert_raise(Errno::EINTR) { file.sysread(5) }
+      end
+    RUBY
+  end
 end

@@ -41,6 +41,31 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     RUBY
   end
 
+  # Each has a `main` of its own: main's variables are main's.
+  def test_racing_load_and_variables_of_main
+    assert_ractor(<<~'RUBY', timeout: 60)
+      require "tmpdir"
+      @list = []
+      def self.own = :own
+      Dir.mktmpdir do |folder|
+        names = Array.new(4) { |n| "#{folder}/#{n}.rb" }
+        names.each_with_index do |name, n|
+          File.write(name, (0...30).map { |i| "@v#{n}_#{i} = 'x' * #{i}; (@list ||= []) << 'q' * 50" }.join("\n"))
+        end
+        File.write(ask = "#{folder}/ask.rb", "$stdout.puts([to_s, inspect, own, @list.class, (def x = 1)].inspect)")
+        ractors = names.map { |name| Ractor.new(name) { |name| 100.times { |i| load name, i.odd? }; :loaded } }
+        300.times { |i| instance_variable_set(:"@m#{i % 40}", "y" * i); GC.start if i % 50 == 0 }
+        assert_equal([:loaded] * 4, ractors.map(&:take))
+        assert_equal([[], []], [@list, instance_variables.grep(/v\d_/)])
+
+        r, w = IO.pipe
+        Ractor.new(w, ask) { |w, ask| $stdout = w; load ask; Thread.new { load ask, true }.join }.take
+        w.close
+        assert_equal("[\"main\", \"main\", :own, NilClass, :x]\n" * 2, r.gets + r.gets)
+      end
+    RUBY
+  end
+
   def test_main_cannot_make_the_thread
     assert_ractor(<<~'RUBY', timeout: 20)
       ractor = Ractor.new { Ractor.receive; [(require "prettyprint" rescue $!.class), 1 + 1] }
