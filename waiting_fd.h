@@ -64,7 +64,7 @@
  * [4] The kernel gives a signal for the process to any thread, and those are
  * interrupted in a read that no handler of Ruby's is for; main's is interrupted to
  * load for other Ractors.  Such a call is made again: its thread must not hear of
- * it (EINTR) because others send signals or load.
+ * it (EINTR, or EAGAIN of a pipe) because others send signals or load.
  *
  * [5] A signal's handler may fork in the middle of a wait.  The child has no other
  * threads, but the forking one's records, whose neighbours lie on the stacks of
@@ -142,6 +142,7 @@ static inline bool
 waiting_fd_ask(struct waiting_fd *wfd)
 {
     RUBY_ATOMIC_SET(wfd->asking, 1);
+    errno = 0; /* what the call leaves, and nothing before it */
     if (LIKELY(!waiting_fd_closed_p(wfd))) return true;
     waiting_fd_asked(wfd);
     return false;
@@ -157,12 +158,12 @@ waiting_fd_wait_events(struct waiting_fd *wfd, rb_thread_t *th, int events)
     return came;
 }
 
-/* Whether a call that the kernel gave up with EINTR was interrupted for nothing that its thread is told of: [4].
- * A handler runs in main's main thread, and there upstream tells; so of Thread#wakeup. */
-static inline bool
-waiting_fd_interrupted_by_others_p(rb_execution_context_t *ec)
+/* Whether what interrupted this thread in the kernel is nothing that it is told of: [4].  A handler runs in main's main
+ * thread, and there upstream tells; so of Thread#wakeup, and of what is not for now.  No GVL is wanted. */
+bool
+rb_thread_interrupted_by_others_p(VALUE thread)
 {
-    rb_atomic_t interrupts = RUBY_ATOMIC_LOAD(ec->interrupt_flag) & ~ec->interrupt_mask;
+    const rb_atomic_t interrupts = RUBY_ATOMIC_LOAD(rb_thread_ptr(thread)->ec->interrupt_flag);
     if (interrupts & (PENDING_INTERRUPT_MASK | TERMINATE_INTERRUPT_MASK)) return false;
     return !(interrupts & TRAP_INTERRUPT_MASK) || !rb_signal_buff_size();
 }
@@ -353,20 +354,6 @@ rb_thread_fd_waited_p(int fd)
     }
     RB_VM_LOCK_LEAVE();
     return waited;
-}
-
-/* Whether a thread has the Mutex of this Ractor, or waits for it: who waits for a file's has begun to write
- * (ractor/move.c).  The thread that is to have it next has left the queue already. */
-bool
-rb_mutex_in_use_p(VALUE mutex)
-{
-    const rb_thread_t *th;
-
-    if (RTEST(rb_mutex_locked_p(mutex)) || !ccan_list_empty(&mutex_ptr(mutex)->waitq)) return true;
-    ccan_list_for_each(&GET_RACTOR()->threads.set, th, lt_node) {
-        if (th->locking_mutex == mutex) return true;
-    }
-    return false;
 }
 
 #endif /* LOCKFREE_WAITING_FD_H */

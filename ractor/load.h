@@ -24,8 +24,8 @@
  * loading goes on.  Module#autoload and #autoload? are done by main as well; it
  * looks through its $LOAD_PATH, and for Kernel#gets takes names out of ARGV.
  *
- * The files that a Ractor loads itself have a self that is its own, in each of
- * its threads: main's `main` is an object like others, with main's variables.
+ * The files that a Ractor loads itself have a self that is its own: main's `main`
+ * is an object like others, with main's variables.
  *
  *   asked          written by who asks, before main knows of it; afterwards by
  *                  main's thread; read by who asks when done: under +lock+ each
@@ -260,24 +260,24 @@ rb_ractor_find_file(VALUE name)
     return NIL_P(path) ? 0 : path;
 }
 
-/* Another `main`, to load files with: in main a clone; in other Ractors an object with its methods, and none of its
- * variables. */
-VALUE
-rb_ractor_clone_top_self(void)
+/* An object with main's singleton methods, those that it will have included, and none of its variables. */
+static VALUE
+ractor_top_self_new(void)
 {
-    const VALUE main_self = rb_vm_top_self();
-    if (rb_ractor_main_p()) return rb_obj_clone(main_self);
-
     VALUE self = rb_obj_alloc(rb_cObject);
-    RBASIC_SET_CLASS(self, rb_singleton_class_clone_and_attach(main_self, self));
+    RBASIC_SET_CLASS(self, rb_singleton_class(rb_vm_top_self()));
+    rb_singleton_class(self);
     return self;
 }
 
-/* Gives +th+, the running one, a `main` that is its own, unless it has one or may have main's. */
-void
-rb_ractor_own_top_self(rb_thread_t *th)
+/* This Ractor's `main`: the self of the files that it loads, and of what it compiles as such. */
+VALUE
+rb_ractor_top_self(void)
 {
-    if (!rb_ractor_main_p() && th->top_self == rb_vm_top_self()) th->top_self = rb_ractor_clone_top_self();
+    rb_ractor_t *cr = GET_RACTOR();
+    if (cr == GET_VM()->ractor.main_ractor) return rb_vm_top_self();
+    if (!cr->top_self) RB_OBJ_WRITE(rb_ractor_self(cr), &cr->top_self, ractor_top_self_new());
+    return cr->top_self;
 }
 
 #endif /* LOCKFREE_RACTOR_LOAD_H */

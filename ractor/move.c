@@ -252,7 +252,7 @@ static bool
 file_in_use_p(const rb_io_t *fptr)
 {
     if (!fptr || fptr->fd < 0) return false;
-    return rb_thread_fd_waited_p(fptr->fd) || (!NIL_P(fptr->write_lock) && rb_mutex_in_use_p(fptr->write_lock));
+    return rb_thread_fd_waited_p(fptr->fd) || (!NIL_P(fptr->write_lock) && RTEST(rb_mutex_locked_p(fptr->write_lock)));
 }
 
 /* Raises where +obj+ cannot leave this Ractor, or not now. */
@@ -522,7 +522,10 @@ relink(struct move_plan *plan, struct moved_pair *pair)
         pair->table = NULL;
     }
     each_reference(obj, &walk);
-    if (RB_TYPE_P(obj, T_FILE) && RFILE(obj)->fptr) RFILE(obj)->fptr->self = obj;
+    if (RB_TYPE_P(obj, T_FILE) && RFILE(obj)->fptr) {
+        RFILE(obj)->fptr->self = obj;
+        RFILE(obj)->fptr->write_lock = Qnil; /* threads that wait for it still will look whether they may write */
+    }
     rb_gc_writebarrier_remember(obj);
 }
 

@@ -419,9 +419,37 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
         second = Thread.new { w.write("y" * 5000) rescue $!.class }
         Thread.pass until second.stop?
         reader = Thread.new { r.read(85_000)&.size rescue $!.class }
-        [first.value, second.value, reader.value]
+        heard = first.value
+        w.close if heard != :closed
+        [heard, second.value, reader.value.class]
       end
-      results.each { |result| assert_include([["can not move an IO that is in use", 5000, 85_000], [:closed, 5000, 85_000]], result) }
+      said = "can not move an IO that is in use"
+      results.each { |result| assert_include([[:closed, Ractor::MovedError], [:closed, 5000], [said, 5000], [said, IOError]], result.first(2)) }
+    RUBY
+  end
+
+  # The same where a handler moves it that runs while main waits for the lock.
+  def test_moving_in_a_trap_what_main_waits_to_write_to
+    assert_separately(%w[-W:no-experimental], <<~'RUBY', timeout: 30)
+      5.times do
+        r, w = IO.pipe
+        w.sync = true
+        w.write("z" * 60_000)
+        sink = Ractor.new { Ractor.receive.close; 30.times { IO.pipe.each(&:close) }; 2.times { GC.start }; Ractor.yield(:closed) }
+        first = Thread.new { w.write("x" * 20_000) }
+        Thread.pass until first.stop?
+        heard = nil
+        trap(:USR1) do
+          r.read(80_000)
+          first.join
+          sink.send(w, move: true)
+          heard = sink.take
+        end
+        main = Thread.main
+        Thread.new { Thread.pass until main.stop?; sleep 0.05; Process.kill(:USR1, $$) }
+        assert_raise(Ractor::MovedError) { w.write("y" * 5000) }
+        assert_equal(:closed, heard)
+      end
     RUBY
   end
 
@@ -433,10 +461,11 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
       Dir.mktmpdir do |folder|
         File.mkfifo(name = "#{folder}/fifo")
         file = File.open(name, "r+")
-        [Thread, Ractor].each do |kind|
+        r, w = IO.pipe # of which nobody is told EAGAIN either
+        [Thread, Ractor].product([[file, file], [r, w]]).each do |kind, (from, to)|
           numbers, number = IO.pipe
-          reader = kind.new(name, number.fileno) do |name, number|
-            own = File.open(name, "r+")
+          reader = kind.new(from.fileno, number.fileno) do |from, number|
+            own = IO.for_fd(from, autoclose: false)
             IO.for_fd(number, "w", autoclose: false).syswrite("#{Thread.current.native_thread_id}\n")
             own.sysread(5)
           rescue => error
@@ -444,32 +473,60 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
           end
           thread = numbers.gets.to_i
           50.times { sleep 0.002; $heard = false; Process.kill(:USR1, thread); Thread.pass until $heard }
-          file.syswrite("hello")
+          to.syswrite("hello")
           assert_equal("hello", reader.is_a?(Thread) ? reader.value : reader.take)
         end
       end
     RUBY
   end
 
-  # main is interrupted to load, and not told so; of a handler that ran it is, as upstream.
+  # main is interrupted to load, and not told so; of a handler that ran it is, as upstream, and of what waits for later.
   def test_load_in_a_ractor_while_main_reads
     assert_separately(%w[-W:no-experimental], <<~'RUBY', timeout: 30)
       require "tmpdir"
       Dir.mktmpdir do |folder|
         File.mkfifo(name = "#{folder}/fifo")
         file = File.open(name, "r+")
-        loader = Ractor.new(name) do |name|
-          own = File.open(name, "r+")
-          50.times { sleep 0.002; require "set" }
-          own.syswrite("hello")
+        r, w = IO.pipe
+        [[file, file], [r, w]].each do |from, to|
+          loader = Ractor.new(to.fileno) do |to|
+            50.times { sleep 0.002; require "set" }
+            IO.for_fd(to, "w", autoclose: false).syswrite("hello")
+          end
+          assert_equal("hello", from.sysread(5))
+          loader.take
         end
-        assert_equal("hello", file.sysread(5))
-        loader.take
 
         trap(:USR1) { }
         Ractor.new { 20.times { sleep 0.05; Process.kill(:USR1, $$) } }
         assert_raise(Errno::EINTR) { file.sysread(5) }
+
+        reads = heard = nil
+        object = Object.new
+        main = Thread.main
+        ObjectSpace.define_finalizer(object, proc { reads = true; heard = (file.sysread(1) rescue $!.class) })
+        object = nil
+        Thread.new { Thread.pass until reads; sleep 0.1; main.raise(Interrupt, "out") }
+        assert_raise(Interrupt) { 100.times { Object.new; GC.start }; sleep 10 }
+        assert_equal(Errno::EINTR, heard)
       end
+    RUBY
+  end
+
+  # What a Fiber scheduler is given instead of an IO is its own affair.
+  def test_hook_without_an_io
+    assert_separately(%w[-W:no-experimental], <<~'RUBY', timeout: 30)
+      scheduler = Class.new do
+        def io_read(_io, _buffer, _length, _offset) = 0
+        %i[block unblock kernel_sleep io_wait fiber_interrupt close].each { |name| define_method(name) { |*| } }
+        def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:resume)
+      end
+      results = []
+      Thread.new do
+        Fiber.set_scheduler(scheduler.new)
+        Fiber.schedule { results = [nil, 1, :a, 1.5].map { |io| IO::Buffer.new(8).read(io, 4) } }
+      end.join
+      assert_equal([0] * 4, results)
     RUBY
   end
 end

@@ -62,6 +62,18 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
         Ractor.new(w, ask) { |w, ask| $stdout = w; load ask; Thread.new { load ask, true }.join }.take
         w.close
         assert_equal("[\"main\", \"main\", :own, NilClass, :x]\n" * 2, r.gets + r.gets)
+
+        # its methods are main's, whenever they came, and those of all its threads
+        File.write(extend = "#{folder}/extend.rb", "extend(Module.new { def late = :late }); @secret = [1]")
+        File.write(define = "#{folder}/define.rb", "def self.ours = @mine = 1")
+        File.write(all = "#{folder}/all.rb", "Thread.current[:all] = [late, ours, @secret, instance_variables, to_s, (none rescue $!.message)]")
+        found = Ractor.new([extend, define, all].freeze) do |extend, define, all|
+          load define
+          require extend
+          Thread.new { load all; Thread.current[:all] }.value
+        end.take
+        assert_equal([:late, 1, nil, [:@mine], "main", "undefined local variable or method 'none' for main"], found)
+        assert_equal(["main", nil], Ractor.new { RubyVM::InstructionSequence.compile("[to_s, @secret]").eval }.take)
       end
     RUBY
   end
