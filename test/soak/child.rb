@@ -52,6 +52,7 @@ module Soak
 
   # What can be seen of a snippet's value, as bytes.
   def self.observe(number)
+    Thread.current[:raised] = nil
     seen = see(number).b
     seen.include?("0x") ? seen.gsub(/0x\h{8,}/n, "0x") : seen
   end
@@ -61,6 +62,7 @@ module Soak
   rescue *DENIED => error
     "denied #{error.class}: #{error.message}"
   rescue Exception => error
+    Thread.current[:raised] = error
     denied = error.message.start_with?("defined with an un-shareable Proc")
     "#{denied ? 'denied' : 'raised'} #{error.class}: #{error.message}"
   end
@@ -131,7 +133,8 @@ module Soak
     expected = job[:snippets][i][number.zero? ? 2 : 3]
     return if got == expected || denied?(got) && denied?(expected) # of several reasons it says the one it meets first
 
-    $stdout.syswrite "DIFFERENT #{job[:snippets][i][0]} in Ractor #{number}\n  got #{got[0, 500]}\n  not #{expected[0, 500]}\n"
+    $stdout.syswrite "DIFFERENT #{job[:snippets][i][0]} in Ractor #{number}\n  got #{got[0, 500]}\n  not #{expected[0, 500]}\n" \
+                     "#{Thread.current[:raised]&.full_message(highlight: false)}\n"
     exit!(1)
   end
 
