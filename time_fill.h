@@ -82,6 +82,17 @@ time_vtm_there_p(const struct vtm *vtm)
     return there;
 }
 
+/* Tells the GC that +vtm+ of +time+ has been stored, right after that.  Any Ractor.  Upstream does not where a zone that
+ * is an object, or a copy, stores one by one: +time+ may be old by then, and what was stored was freed. */
+static inline void
+time_written_vtm(VALUE time, const struct vtm *vtm)
+{
+    RB_OBJ_WRITTEN(time, Qundef, vtm->year);
+    RB_OBJ_WRITTEN(time, Qundef, vtm->subsecx);
+    RB_OBJ_WRITTEN(time, Qundef, vtm->utc_offset);
+    RB_OBJ_WRITTEN(time, Qundef, vtm->zone);
+}
+
 /* [C] Has the C library read TZ, and the system's zone.  VM lock. */
 static inline void
 time_zone_read(bool *up_to_date)

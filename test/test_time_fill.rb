@@ -64,4 +64,26 @@ class TestLockfreeTimeFill < Test::Unit::TestCase
       assert_equal([[[Date, DateTime]]] * 3, asking.map(&:take))
     RUBY
   end
+
+  # What a zone answers is stored after its Ruby code, when the Time may be old.  Stock: "WB miss", each time.
+  def test_zone_that_collects
+    assert_separately(%w[--disable-gems], <<~'RUBY', timeout: 60)
+      Fields = Struct.new(:year, :mon, :mday, :hour, :min, :sec, :isdst, :to_i)
+      class Zone
+        def local_to_utc(t) = utc_to_local(t)
+        def utc_to_local(t)
+          6.times { GC.start }
+          Fields.new(t.year + 10**25, t.mon, t.mday, t.hour, t.min, t.sec + 1/3r, false, t.to_i)
+        end
+      end
+      zone = Zone.new
+      times = Array.new(5) do
+        t = Time.at(10**30 + 1/3r, in: zone)
+        [t, t.min, t.dup, Time.at(10**30).localtime(zone), Time.at(1/3r).getlocal(zone), Time.new(10**20, 1, 1, 0, 0, 1/3r, zone)]
+      end
+      GC.verify_internal_consistency
+      GC.start(full_mark: false)
+      assert_operator(times.dig(0, 0).year, :>, 10**25)
+    RUBY
+  end
 end
