@@ -1,0 +1,13 @@
+# erubi-unescaped.rb - the same, without `<%==`
+#
+# Gems: erubi:1.12.0
+
+require "erubi"
+
+ROUNDS = 500
+
+def work(i)
+  source = Erubi::Engine.new("<% list.each do |n| %><p><%= n %></p>\n<% end %>", escape: false).src
+  list = Array.new(50) { |n| n * i }
+  binding.then { |here| here.local_variable_set(:list, list); here.eval(source) }
+end

@@ -1,0 +1,3 @@
+# setup.rb - the same, where it is loaded by this name.
+
+require "bundler"

@@ -1,0 +1,1 @@
+# pry.rb - in place of the gem, a console: nobody types here.
