@@ -82,8 +82,9 @@ time_vtm_there_p(const struct vtm *vtm)
     return there;
 }
 
-/* Tells the GC that +vtm+ of +time+ has been stored, right after that.  Any Ractor.  Upstream does not where a zone that
- * is an object, or a copy, stores one by one: +time+ may be old by then, and what was stored was freed. */
+/* Tells the GC that +vtm+ of +time+ has been stored, right after that.  Any Ractor.  3.4.5 does not, and
+ * 3.4.10 in part, where a zone that is an object, or a copy, stores one by one: +time+ may be old by then, and what was
+ * stored was freed. */
 static inline void
 time_written_vtm(VALUE time, const struct vtm *vtm)
 {
