@@ -43,6 +43,17 @@ rb_thread_interrupt_by_barrier(rb_thread_t *th)
     } while (now != ec);
 }
 
+/* +th+ stands, and need not be told that it has to.  Itself, with the scheduler's lock, under which the bit is set. */
+static inline void
+rb_thread_take_barrier_interrupt(rb_thread_t *th)
+{
+    rb_atomic_t *flag = &th->ec->interrupt_flag;
+
+    if (__atomic_load_n(flag, __ATOMIC_RELAXED) & VM_BARRIER_INTERRUPT_MASK) {
+        __atomic_fetch_and(flag, ~VM_BARRIER_INTERRUPT_MASK, __ATOMIC_RELAXED);
+    }
+}
+
 /* The thread has changed from +from+ to +to+.  Itself. */
 static inline void
 fiber_take_interrupts_along(rb_execution_context_t *from, rb_execution_context_t *to)

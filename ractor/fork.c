@@ -141,7 +141,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     rb_native_mutex_initialize(&timer_stops_lock);
     timer_stops = 0;
 
-    rb_native_mutex_initialize(&vm->ractor.sync.lock);
+    rb_vm_lock_init(vm);
     rb_native_cond_initialize(&vm->ractor.sync.terminate_cond);
     vm->ractor.sync.lock_owner = NULL;
     vm->ractor.sync.lock_rec = 0;
