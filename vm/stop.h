@@ -12,6 +12,9 @@
  * Part of thread_pthread.c.  "The guard" is vm->ractor.sched.lock.
  */
 
+void rb_add_running_thread(rb_thread_t *th);
+void rb_del_running_thread(rb_thread_t *th);
+
 /* The lock is mostly held for less than a switch of threads takes: look so often before sleeping. */
 #define VM_LOCK_SPINS 60
 
@@ -255,7 +258,8 @@ rb_vm_stop_join(rb_thread_t *th)
 
 /*
  * +th+, which is about to be a running thread, waits while all stand.  With the locks of its scheduler and the guard,
- * which are not held meanwhile: whoever wakes a thread of this scheduler has to come as well.
+ * which are not held meanwhile: whoever wakes a thread of this scheduler has to come as well.  Its machine context was
+ * saved when it stopped running, and may be being read.
  */
 static void
 vm_stop_await_end_locked(struct rb_thread_sched *sched, rb_ractor_t *cr, rb_vm_t *vm, rb_thread_t *th)
@@ -264,7 +268,6 @@ vm_stop_await_end_locked(struct rb_thread_sched *sched, rb_ractor_t *cr, rb_vm_t
 
     while (lock->stopper && lock->stopper != cr) {
         thread_sched_unlock(sched, th);
-        RB_VM_SAVE_MACHINE_CONTEXT(th);
         vm_lock_sleep(vm, cr, &lock->release);
         ractor_sched_unlock(vm, cr);
         thread_sched_lock(sched, th);
@@ -279,6 +282,7 @@ rb_vm_await_termination(rb_vm_t *vm, rb_ractor_t *cr)
     rb_thread_t *th = rb_ec_thread_ptr(cr->threads.running_ec);
     rb_nativethread_cond_t *cond = &vm->ractor.sync.terminate_cond;
 
+    RB_VM_SAVE_MACHINE_CONTEXT(th);
     rb_del_running_thread(th);
     RB_VM_UNLOCK();
 

@@ -1,0 +1,175 @@
+#ifndef LOCKFREE_GC_ROOM_H
+#define LOCKFREE_GC_ROOM_H
+/**********************************************************************
+
+  gc_room.h - room in the heap for each Ractor that makes objects
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of gc/default/default.c.
+ *
+ * Problem.  Where little lives the heap is small: some 20,000 slots, which 8
+ * Ractors use up in no time.  Each collection stops them all, and most of their
+ * pages are half used when it does.  So they collect more often for each object
+ * than one thread does; and what upstream wants to be free grows with the number
+ * of Ractors, though the heap does not, so that every fourth collection is a
+ * major one.
+ *
+ * Solution.  A collection counts the pages that each Ractor has taken since the
+ * last one.  Their number tells how many make objects: as many as would, in
+ * equal parts, give the same sum of squares (the participation ratio: n equal
+ * ones are n, a large one among small ones is one).  For each of them there are
+ * GC_ROOM_PAGES pages of free slots beyond what lives, shared out among the heaps
+ * as the pages taken were; pages are made as they are wanted, before the heap
+ * collects.  What is wanted less is given up slowly, by a quarter for each
+ * collection.  When main is left alone, it collects once more, and all pages
+ * that were made for this and are empty go back.
+ *
+ * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects, and a page
+ * for each heap that it uses; what their objects have of malloc's, and the stacks
+ * of Fibers, count as pages do.  Nothing with one Ractor.  No heap gets more than
+ * RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  Three times as much room took
+ * no less time: what fits into the processor's caches is worth a collection.
+ *
+ * All of this is read and written with the VM lock; taken_pages by its Ractor
+ * alone, but for the survey, when all others stand.
+ */
+
+#define GC_ROOM_PAGES 8            /* for each Ractor: 512 kB */
+#define GC_ROOM_WORTH_RETURNING 16 /* pages */
+
+size_t rb_fiber_pool_used_bytes(void); // fiber_pool.h
+int rb_workqueue_register(unsigned flags, rb_postponed_job_func_t func, void *data);
+
+struct gc_room_survey {
+    double sum, squares;
+    double taken[HEAP_COUNT];
+    int takers[HEAP_COUNT];
+};
+
+static void
+gc_room_count_taken(void *c, void *data)
+{
+    rb_ractor_newobj_cache_t *cache = c;
+    struct gc_room_survey *survey = data;
+    double taken = 0;
+
+    for (int i = 0; i < HEAP_COUNT; i++) {
+        if (cache->heap_caches[i].taken_pages > 0) survey->takers[i]++;
+        survey->taken[i] += cache->heap_caches[i].taken_pages;
+        taken += cache->heap_caches[i].taken_pages;
+        cache->heap_caches[i].taken_pages = 0;
+    }
+    survey->sum += taken;
+    survey->squares += taken * taken;
+}
+
+/* The Ractors that make objects: less than their number where a page takes other memory along, none where it takes much. */
+static double
+gc_room_ractors(rb_objspace_t *objspace, const struct gc_room_survey *survey)
+{
+    if (survey->sum == 0) return 0;
+
+    double bytes = survey->sum * HEAP_PAGE_SIZE;
+    double ractors = survey->sum * survey->sum / survey->squares * bytes / (bytes + malloc_increase + rb_fiber_pool_used_bytes());
+
+    return ractors < 1 ? 0 : ractors;
+}
+
+/* How many slots the +i+th heap is to have free, if +ractors+ make objects. */
+static size_t
+gc_room_wanted_slots(const rb_heap_t *heap, int i, const struct gc_room_survey *survey, double ractors)
+{
+    if (ractors == 0) return 0;
+
+    double pages = ractors * GC_ROOM_PAGES * survey->taken[i] / survey->sum + survey->takers[i];
+    size_t slots = (size_t)(pages * (HEAP_PAGE_OBJ_LIMIT * BASE_SLOT_SIZE / heap->slot_size));
+
+    if (gc_params.growth_max_slots > 0 && slots > gc_params.growth_max_slots) slots = gc_params.growth_max_slots;
+    return slots;
+}
+
+/* A collection begins, all others stand. */
+static void
+gc_room_survey(rb_objspace_t *objspace)
+{
+    if (!rb_gc_multi_ractor_p()) return;
+
+    struct gc_room_survey survey = { 0 };
+    rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
+
+    double ractors = gc_room_ractors(objspace, &survey);
+
+    objspace->room.returning = objspace->live_ractor_cache_count <= 1;
+    for (int i = 0; i < HEAP_COUNT; i++) {
+        rb_heap_t *heap = &heaps[i];
+
+        if (objspace->room.returning) {
+            heap->room_slots = 0;
+        }
+        else if (survey.sum > 0) {
+            size_t wanted = gc_room_wanted_slots(heap, i, &survey, ractors);
+            heap->room_slots = wanted >= heap->room_slots ? wanted : heap->room_slots - (heap->room_slots - wanted + 3) / 4;
+        }
+    }
+}
+
+/* The marking has told what lives: as many pages may be given back as +freeable+, which is upstream's number, says. */
+static size_t
+gc_room_freeable_pages(rb_objspace_t *objspace, size_t freeable)
+{
+    if (objspace->room.returning) {
+        if (freeable < objspace->room.made_pages) freeable = objspace->room.made_pages;
+        objspace->room.made_pages = 0;
+        return freeable;
+    }
+
+    size_t room_pages = 0;
+    for (int i = 0; i < HEAP_COUNT; i++) room_pages += heaps[i].room_slots * heaps[i].slot_size / HEAP_PAGE_SIZE;
+    return freeable > room_pages ? freeable - room_pages : 0;
+}
+
+/* The heap has been swept, and has +free_slots+: returns how many more it may have before it collects. */
+static size_t
+gc_room_after_sweep(rb_heap_t *heap, size_t free_slots)
+{
+    heap->room_total_slots = heap->room_slots > 0 ? heap->total_slots - free_slots + heap->room_slots : 0;
+    return heap->room_total_slots > heap->total_slots ? heap->room_total_slots - heap->total_slots : 0;
+}
+
+/* Whether the heap, which has no free page, is to have another one rather than to collect. */
+static bool
+gc_room_left_p(rb_objspace_t *objspace, rb_heap_t *heap)
+{
+    if (heap->total_slots >= heap->room_total_slots || heap->sweeping_page) return false;
+
+    objspace->room.made_pages++;
+    return true;
+}
+
+/* main is alone again.  Main, at its next look at interrupts. */
+static void
+gc_room_return(void *objspace_ptr)
+{
+    rb_objspace_t *objspace = objspace_ptr;
+
+    objspace->room.return_asked = false;
+    if (objspace->live_ractor_cache_count <= 1 && objspace->room.made_pages > 0) {
+        garbage_collect(objspace, GPR_FLAG_IMMEDIATE_SWEEP | GPR_FLAG_CAPI);
+    }
+}
+
+/* The cache of a Ractor that has ended is freed. */
+static void
+gc_room_ractor_ended(rb_objspace_t *objspace)
+{
+    if (objspace->live_ractor_cache_count != 1 || objspace->room.made_pages < GC_ROOM_WORTH_RETURNING) return;
+
+    /* Not by a job of rb_postponed_job_trigger, which this Ractor would have to do. */
+    if (!objspace->room.return_asked) objspace->room.return_asked = rb_workqueue_register(0, gc_room_return, objspace);
+}
+
+#endif /* LOCKFREE_GC_ROOM_H */
