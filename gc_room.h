@@ -74,7 +74,8 @@ gc_room_ractors(rb_objspace_t *objspace, const struct gc_room_survey *survey)
     if (survey->sum == 0) return 0;
 
     double bytes = survey->sum * HEAP_PAGE_SIZE;
-    double ractors = survey->sum * survey->sum / survey->squares * bytes / (bytes + malloc_increase + rb_fiber_pool_used_bytes());
+    double held = (double)__atomic_load_n(&malloc_increase, __ATOMIC_RELAXED) + rb_fiber_pool_used_bytes();
+    double ractors = survey->sum * survey->sum / survey->squares * bytes / (bytes + held);
 
     return ractors < 1 ? 0 : ractors;
 }

@@ -59,11 +59,11 @@
  *   rb_vm_lock_wait        the same                     -
  *   rb_vm_lock_wake        who gave what others want    -
  *   rb_vm_stop_others      a running thread             the lock; a safe point
- *   rb_vm_stop_leave       stopper, borrower            the lock
+ *   rb_vm_stop_end         stopper, borrower            the lock, to give it
  *   rb_vm_stop_join        a running thread             no lock at all; a safe point
  *
- * A stop lasts as long as the section that asked for it: to leave that ends it.
- * In an outer section of the same Ractor the lock is held, but others run.
+ * A stop lasts until its Ractor gives the lock: who asked for it in an inner
+ * section of the lock has the others stand in the outer ones, too.
  *
  * Orders.  A swap of `word` that gives the lock is a release, which the swap
  * that takes it acquires; all else happens under the guard.  What the stopper
@@ -85,7 +85,6 @@ struct rb_vm_lock {
 
     /* with the guard */
     struct rb_ractor_struct *stopper;
-    unsigned int stop_rec;     /* the depth of the section that stops */
     bool all_stand;
     bool lent;
     unsigned int standing_cnt;
@@ -115,7 +114,7 @@ void rb_vm_lock_init(struct rb_vm_struct *vm);
 void rb_vm_lock_wait(struct rb_vm_struct *vm, struct rb_ractor_struct *cr, bool no_barrier);
 void rb_vm_lock_wake(struct rb_vm_struct *vm);
 void rb_vm_stop_others(struct rb_vm_struct *vm, struct rb_ractor_struct *cr);
-void rb_vm_stop_leave(struct rb_vm_struct *vm);
+void rb_vm_stop_end(struct rb_vm_struct *vm);
 void rb_vm_stop_join(struct rb_thread_struct *th);
 void rb_vm_await_termination(struct rb_vm_struct *vm, struct rb_ractor_struct *cr);
 void rb_vm_signal_termination(struct rb_vm_struct *vm);

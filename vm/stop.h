@@ -175,10 +175,7 @@ vm_stop_ask_locked(rb_vm_t *vm, rb_ractor_t *cr)
     }
 }
 
-/*
- * Stops all other Ractors, until +cr+ leaves the section of the VM lock that it is in.  Nothing to do if they stand.
- * The lock may have been others' meanwhile, as with rb_vm_cond_wait.
- */
+/* Stops all other Ractors, until +cr+ gives the lock.  The lock may have been others' meanwhile, if they did not stand yet. */
 void
 rb_vm_stop_others(rb_vm_t *vm, rb_ractor_t *cr)
 {
@@ -195,7 +192,6 @@ rb_vm_stop_others(rb_vm_t *vm, rb_ractor_t *cr)
 
     ractor_sched_lock(vm, cr);
     lock->stopper = cr;
-    lock->stop_rec = rec;
     vm->ractor.sync.lock_rec = 0;
     vm->ractor.sync.lock_owner = NULL;
     vm_stop_ask_locked(vm, cr);
@@ -206,34 +202,27 @@ rb_vm_stop_others(rb_vm_t *vm, rb_ractor_t *cr)
     ractor_sched_unlock(vm, cr);
 }
 
-/* The stopper has left a section, or who was lent the lock. */
+/* Gives the lock: the stopper, or who was lent it. */
 void
-rb_vm_stop_leave(rb_vm_t *vm)
+rb_vm_stop_end(rb_vm_t *vm)
 {
     struct rb_vm_lock *lock = &vm->ractor.sync.vm_lock;
-    unsigned int rec = vm->ractor.sync.lock_rec;
 
     if (lock->lent) {
-        if (rec == 0) vm_lock_give_back(vm);
+        vm_lock_give_back(vm);
         return;
     }
-    if (rec >= lock->stop_rec) return;
 
     ractor_sched_lock(vm, NULL);
     bool no_barrier = lock->waiting_no_barrier_cnt > 0, other = lock->waiting_cnt > 0;
     lock->stopper = NULL;
     lock->all_stand = false;
-    if (rec == 0) {
-        vm->ractor.sync.lock_owner = NULL;
-        vm_lock_give(lock);
-    }
-    else if (no_barrier || other) {
-        __atomic_store_n(&lock->word, 2, __ATOMIC_RELAXED);
-    }
+    vm->ractor.sync.lock_owner = NULL;
+    vm_lock_give(lock);
     ractor_sched_unlock(vm, NULL);
 
     rb_native_cond_broadcast(&lock->release);
-    if (rec == 0) vm_lock_wake_one(lock, no_barrier, other);
+    vm_lock_wake_one(lock, no_barrier, other);
 }
 
 /* Stands if somebody asks for it, until he is done. */

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+# test_gc_room.rb - gc_room.h: how often several Ractors collect, and how large their heap is.
+
+require "test/unit"
+
+class TestLockfreeGCRoom < Test::Unit::TestCase
+  PROGRAM = <<~'RUBY'
+    Warning[:experimental] = false
+    before = GC.stat
+    Array.new(8) { Ractor.new { 100_000.times { |i| [i] }; nil } }.each(&:take)
+    puts GC.count - before[:count], GC.stat(:major_gc_count) - before[:major_gc_count], GC.stat(:heap_allocated_pages)
+  RUBY
+
+  # What a miniruby prints for +program+, as numbers.
+  def numbers(miniruby, program)
+    IO.popen([miniruby, "--disable-all", "-e", program], &:read).lines.map { |line| Integer(line) }
+  end
+
+  def ours(program) = numbers(File.join(File.dirname(EnvUtil.rubybin), "miniruby"), program)
+
+  def stock(program)
+    miniruby = ENV["STOCK_MINIRUBY"]
+    omit "no stock miniruby" unless miniruby && File.executable?(miniruby)
+    numbers(miniruby, program)
+  end
+
+  # Stock: some 300 collections, every fourth a major one.
+  def test_eight_ractors_collect_seldom
+    collections, majors, pages = ours(PROGRAM)
+    assert_operator(collections, :<, stock(PROGRAM)[0] / 4)
+    assert_operator(majors, :<, 10)
+    assert_operator(pages, :<, 14 + 8 * (8 + 5))
+  end
+
+  def test_one_thread_has_the_heap_of_stock
+    program = "500_000.times { |i| [i] }; puts GC.count, GC.stat(:heap_allocated_pages)"
+    assert_equal(stock(program), ours(program))
+  end
+
+  # A page of them has megabytes of malloc's: there is no room for those.
+  def test_objects_with_memory_of_malloc
+    _, _, pages = ours(PROGRAM.sub("[i]", "Array.new(1000)").sub("100_000", "5_000"))
+    assert_operator(pages, :<, 14 + 8 * 4)
+  end
+
+  def test_main_alone_collects_once
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      Array.new(8) { Ractor.new { 100_000.times { |i| [i] }; nil } }.each(&:take)
+      20.times { GC.latest_gc_info(:gc_by) == :capi ? break : sleep(0.1) }
+      assert_equal(:capi, GC.latest_gc_info(:gc_by))
+    RUBY
+  end
+
+  def test_growth_is_bounded_by_the_variable
+    limited = IO.popen([{ "RUBY_GC_HEAP_GROWTH_MAX_SLOTS" => "2000" }, EnvUtil.rubybin, "--disable-gems", "-e", PROGRAM], &:read)
+    assert_operator(Integer(limited.lines[2]), :<, 14 + 8 * 5)
+  end
+
+  def test_room_with_compaction_and_stress
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 120)
+      GC.auto_compact = true if GC.respond_to?(:auto_compact=)
+      ractors = Array.new(4) { |n| Ractor.new(n) { |k| Array.new(30_000) { |i| [k, i] }.sum { |_, i| i } } }
+      5.times { GC.start; GC.compact if GC.respond_to?(:compact) }
+      assert_equal([30_000 * 29_999 / 2] * 4, ractors.map(&:take))
+      GC.verify_internal_consistency
+    RUBY
+  end
+end
