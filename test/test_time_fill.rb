@@ -86,4 +86,60 @@ class TestLockfreeTimeFill < Test::Unit::TestCase
       assert_operator(times.dig(0, 0).year, :>, 10**25)
     RUBY
   end
+
+  # The offset of a zone that answers with half a second is a Rational, which only the Time refers to when `dst?` collects.
+  def test_zone_whose_dst_collects
+    assert_separately(%w[--disable-gems], <<~'RUBY', timeout: 60)
+      class Zone
+        def utc_to_local(t)
+          4.times { GC.start }
+          deep(30) { Time.at(t.to_i + 3600 + 1/2r).utc }
+        end
+
+        def dst?(t)
+          deep(200) { Array.new(3, &:to_s) } # over what the stack holds still
+          GC.verify_internal_consistency
+          3.times { GC.start(full_mark: false) }
+          @others = Array.new(100_000) { |i| Rational(i + 1, 7) }
+          false
+        end
+
+        def deep(n, &block) = n == 0 ? block.call : deep(n - 1, &block)
+      end
+      assert_equal(7201/2r, Time.at(0, in: Zone.new).utc_offset)
+    RUBY
+  end
+
+  # A zone that raises leaves a Time with it.  Stock: "WB miss", each time, and a freed zone.
+  def test_zone_that_raises
+    assert_separately(%w[--disable-gems], <<~'RUBY', timeout: 60)
+      class Zone
+        def initialize(name) = @name = name
+        attr_reader :name
+        def local_to_utc(t) = t
+        def utc_to_local(t) = t
+        def dst?(t) = raise(IOError)
+      end
+      class Silent < Zone
+        undef dst?
+        def utc_to_local(t) = ($times = ObjectSpace.each_object(Time).to_a) && raise(IOError)
+      end
+      def Time.find_timezone(name) = 4.times { GC.start } && Silent.new(name)
+
+      def ask(time) # in a frame of its own: nothing else refers to the zone
+        assert_raise(IOError) { time.localtime(Zone.new("of localtime")) }
+      end
+      time = Time.at(0)
+      4.times { GC.start }
+      ask(time)
+      GC.verify_internal_consistency
+      3.times { GC.start(full_mark: false) }
+      100_000.times { Object.new }
+      assert_equal("of localtime", time.zone.name)
+
+      dumped = Marshal.dump(Time.new(2000, 1, 1, in: Silent.new("of load")))
+      assert_raise(IOError) { Marshal.load(dumped) }
+      GC.verify_internal_consistency
+    RUBY
+  end
 end
