@@ -76,6 +76,20 @@ class TestLockfreeObjspaceEach < Test::Unit::TestCase
     RUBY
   end
 
+  # A call site that has not been called again keeps its cache, which knows the method that was removed.
+  def test_dump_all_leaves_dead_caches_out
+    assert_separately([], <<~'RUBY', timeout: 60)
+      require "objspace"
+      class Gone; def method_that_goes = 1; end
+      def call(gone) = gone.method_that_goes
+      caches = -> { ObjectSpace.dump_all(output: :string).lines.grep(/"imemo_type":"callcache".*"method_that_goes"/) }
+      call(Gone.new)
+      assert_equal(1, caches.().size)
+      Gone.remove_method(:method_that_goes)
+      assert_equal([], caches.())
+    RUBY
+  end
+
   # Stock crashes within a second.
   def test_dump_all_into_what_a_ractor_reads
     assert_ractor(<<~'RUBY', timeout: 60)
