@@ -18,7 +18,7 @@
  *
  * Solution.  Linux has each of them with memory of the caller's: a buffer that
  * the GC frees, twice as long as long as the entry does not fit.  Elsewhere they
- * are called as they are: macOS and the BSDs have the record once a thread.
+ * are called as they are: Android, macOS and the BSDs have the record once a thread.
  */
 
 #include "ruby/ruby.h"
@@ -34,7 +34,11 @@ struct netdb_entry {
     VALUE buffer; /* found there by the GC */
 };
 
-#ifdef __linux__
+#if defined(__linux__) && !defined(__ANDROID__)
+# define NETDB_REENTRANT 1
+#endif
+
+#ifdef NETDB_REENTRANT
 
 #define NETDB_ENTRY_MAX (1 << 20)
 
@@ -56,7 +60,7 @@ struct netdb_entry {
 static inline struct servent *
 netdb_service_by_name(struct netdb_entry *entry, const char *name, const char *protocol)
 {
-#ifdef __linux__
+#ifdef NETDB_REENTRANT
     NETDB_ENTRY_FIND(struct servent, entry,
                      getservbyname_r(name, protocol, &entry->as.service, memory, size, &found));
 #else
@@ -68,7 +72,7 @@ netdb_service_by_name(struct netdb_entry *entry, const char *name, const char *p
 static inline struct servent *
 netdb_service_by_port(struct netdb_entry *entry, int port, const char *protocol)
 {
-#ifdef __linux__
+#ifdef NETDB_REENTRANT
     NETDB_ENTRY_FIND(struct servent, entry,
                      getservbyport_r(port, protocol, &entry->as.service, memory, size, &found));
 #else
@@ -80,7 +84,7 @@ netdb_service_by_port(struct netdb_entry *entry, int port, const char *protocol)
 static inline struct hostent *
 netdb_host_by_name(struct netdb_entry *entry, const char *name)
 {
-#ifdef __linux__
+#ifdef NETDB_REENTRANT
     NETDB_ENTRY_FIND(struct hostent, entry,
                      gethostbyname_r(name, &entry->as.host, memory, size, &found, &h_errno));
 #else
@@ -92,7 +96,7 @@ netdb_host_by_name(struct netdb_entry *entry, const char *name)
 static inline struct hostent *
 netdb_host_by_address(struct netdb_entry *entry, const void *address, socklen_t length, int family)
 {
-#ifdef __linux__
+#ifdef NETDB_REENTRANT
     NETDB_ENTRY_FIND(struct hostent, entry,
                      gethostbyaddr_r(address, length, family, &entry->as.host, memory, size, &found, &h_errno));
 #else
