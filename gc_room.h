@@ -141,12 +141,15 @@ gc_room_after_sweep(rb_heap_t *heap, size_t free_slots)
     return heap->room_total_slots > heap->total_slots ? heap->room_total_slots - heap->total_slots : 0;
 }
 
-/* Whether the heap, which has no free page, is to have another one rather than to collect. */
+static void heap_page_allocate_and_initialize_force(rb_objspace_t *objspace, rb_heap_t *heap);
+
+/* Makes a page for the heap, which has none that is free, unless it is to collect. */
 static bool
-gc_room_left_p(rb_objspace_t *objspace, rb_heap_t *heap)
+gc_room_make_page(rb_objspace_t *objspace, rb_heap_t *heap)
 {
     if (heap->total_slots >= heap->room_total_slots || heap->sweeping_page) return false;
 
+    heap_page_allocate_and_initialize_force(objspace, heap);
     objspace->room.made_pages++;
     return true;
 }
