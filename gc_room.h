@@ -160,10 +160,12 @@ gc_room_return(void *objspace_ptr)
 {
     rb_objspace_t *objspace = objspace_ptr;
 
+    unsigned int lev = rb_gc_vm_lock();
     objspace->room.return_asked = false;
-    if (objspace->live_ractor_cache_count <= 1 && objspace->room.made_pages > 0) {
-        garbage_collect(objspace, GPR_FLAG_IMMEDIATE_SWEEP | GPR_FLAG_CAPI);
-    }
+    bool alone = objspace->live_ractor_cache_count <= 1 && objspace->room.made_pages > 0;
+    rb_gc_vm_unlock(lev);
+
+    if (alone) garbage_collect(objspace, GPR_FLAG_IMMEDIATE_SWEEP | GPR_FLAG_CAPI);
 }
 
 /* The cache of a Ractor that has ended is freed. */

@@ -133,17 +133,18 @@ vm_lock_wake_one(struct rb_vm_lock *lock, bool no_barrier, bool other)
     }
 }
 
-/* The lock was given, and its word said that somebody sleeps. */
+/*
+ * The lock was given, and its word said that somebody sleeps.  Woken with the guard: it may be main, which waits for the
+ * last Ractor to end, and then frees the VM.
+ */
 void
 rb_vm_lock_wake(rb_vm_t *vm)
 {
     struct rb_vm_lock *lock = &vm->ractor.sync.vm_lock;
 
     ractor_sched_lock(vm, NULL);
-    bool no_barrier = lock->waiting_no_barrier_cnt > 0, other = lock->waiting_cnt > 0;
+    vm_lock_wake_one(lock, lock->waiting_no_barrier_cnt > 0, lock->waiting_cnt > 0);
     ractor_sched_unlock(vm, NULL);
-
-    vm_lock_wake_one(lock, no_barrier, other);
 }
 
 /* The lock was lent, and is the stopper's again. */
