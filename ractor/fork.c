@@ -148,6 +148,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     vm->ractor.sync.terminate_waiting = false;
     vm->ractor.sched.grq_cnt = 0; /* upstream empties the queue, and goes on counting */
 
+    RB_VM_LOCK(); /* for what is ended here, and asks for it */
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
         rb_thread_t *i;
         ccan_list_for_each(&r->threads.set, i, lt_node) {
@@ -155,6 +156,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
         }
         if (r != cr) ractor_end_atfork(r);
     }
+    RB_VM_UNLOCK();
 
     rb_native_mutex_initialize(&cr->sync.lock);
     cr->sync.takers_queue.cnt = 0; /* who waits for our yield is gone */
