@@ -95,7 +95,11 @@ rb_vm_invokeblock_from_jit(rb_execution_context_t *ec, rb_control_frame_t *reg_c
     if (any_block && vm_loop_leaves_p(reg_cfp)) return Qundef;
 
     rb_jit_func_t func = ISEQ_BODY(ec->cfp->iseq)->jit_entry;
-    if (func) return vm_invokeblock_returned(ec, func(ec, ec->cfp));
+    if (func) {
+        val = vm_invokeblock_returned(ec, func(ec, ec->cfp));
+        if (!UNDEF_P(val)) VM_CLASS_NEW_RETURNED(ec, reg_cfp, val); /* yield to &:new */
+        return val;
+    }
 
     VM_EXEC(ec, val); /* counts the call, and compiles the block when it has been called often enough */
     return val;

@@ -65,6 +65,21 @@ class Program
     "C.const_source_location(:I)&.size" => 1,
     # methods that interpreter and compiled code take for granted
     "core(:WAY, :SITE, V)" => 2,
+    # Class#new, and what it calls
+    "3.times.map { C.new.instance_variables }" => 3, "3.times.map { C.new(1, 2).class }" => 2, "made(C)" => 5,
+    "own(C).class_eval('def initialize(*) = @i = V')" => 3, "own(C).class_eval('def initialize = @i = V')" => 3,
+    "own(C).class_eval('def initialize(a, b = V) = (super(); @i = [a, b])')" => 2,
+    "own(C).class_eval('def initialize(a = 1, k: V, &b) = @i = [a, k, b&.call]')" => 2,
+    "own(C).define_method(:initialize) { |*a| @i = a }" => 1, "own(C).attr_writer(:initialize)" => 1,
+    "own(C).send(:remove_method, :initialize)" => 2, "own(C).send(:undef_method, :initialize)" => 1,
+    "own(C).prepend(Module.new { def initialize(*) = (super rescue 0; @i = V) })" => 1,
+    "own(C).include(Module.new { def initialize(*) = @i = V })" => 1, "own(C).alias_method(:initialize, :itself)" => 1,
+    "own(C).define_singleton_method(:new) { |*a| super(*a).tap { |one| one.instance_eval { @i = V } } }" => 1,
+    "own(C).singleton_class.alias_method(:attribute, :new)" => 1, "own(C).singleton_class.undef_method(:new)" => 1,
+    "own(C).singleton_class.remove_method(:new)" => 1, "own(C).private_class_method(:new)" => 1,
+    "own(C).define_singleton_method(:allocate) { raise }" => 1, "own(C).extend(Module.new { def new(*) = [super] })" => 1,
+    "Module.new { refine(own(C)) { def initialize(*) = @i = V } }" => 1, "GC.stress ? 0 : stress { made(C) }" => 1,
+    "Module.new { refine(own(C).singleton_class) { def new(*) = V } }" => 1, "made(Class.new(own(C)))" => 2,
     # the rest
     "C.freeze" => 3, "C.frozen?" => 1, "Marshal.load(Marshal.dump(C)).equal?(C)" => 2, "C.itself.equal?(C)" => 1,
     "Marshal.load(Marshal.dump(C.new)).instance_variables" => 1,
@@ -82,7 +97,8 @@ class Program
   VALUES = %w[1 2 -7 nil false :sym 2.5 "text" [1] {a:1} C C 10**30 [C] "frozen".freeze].freeze
   WAYS = %w[redefine remove undef alias prepend refine refine_late].freeze
   SITES = %w[to_s to_s to_s symbol nil kernel module less more at_most at_least while plus equal not nil? text append each
-             map select times loop at key max size call new respond send get reader own].freeze
+             map select times loop at key max size call new respond send get reader own make make initialize
+             allocate].freeze
   IVARS = %w[@a @b @c @d @e @attribute].freeze
 
   def self.statements(seed, number)

@@ -43,6 +43,23 @@ end
 CoreBase = Class.new { @config = 1; singleton_class.attr_reader :config; def self.own = @config }
 CORE_FAMILY = [CoreBase, *Array.new(8) { Class.new(CoreBase) { @config = 2 } }].freeze
 
+# A class whose methods may be changed, since none but what programs make hangs on it.
+def own(one) = one.is_a?(Class) && !one.singleton_class? && one.name.nil? ? one : Class.new
+
+# What `new` gives at some sites that all programs share.
+def made(one)
+  [-> { one.new }, -> { one.new(1) }, -> { one.new(1, 2) }, -> { one.new(k: 3) }, -> { one.new { 4 } }, -> { one.send(:new) }].map do |site|
+    2.times.map do
+      object = site.call
+      Module === object ? object.class : [object.class == one, object.instance_variables.map { |name| object.instance_variable_get(name) }]
+    rescue NoMethodError, ArgumentError, FrozenError, TypeError, RuntimeError
+      [$!.class, $!.backtrace_locations&.first(3)&.map(&:base_label)]
+    end
+  end
+end
+
+CorePoint = Class.new { def initialize(a, b) = (@a = a; @b = b) }
+
 # What interpreter and compiled code take a shortcut for: a method, and an expression over x that calls it.
 CORE_SITES = {
   to_s: [Integer, :to_s, '"<#{x}>"'], symbol: [Symbol, :to_s, '"<#{x}>"'], nil: [NilClass, :to_s, '"<#{x}>"'],
@@ -59,6 +76,8 @@ CORE_SITES = {
   new: [Class, :new, "Object.new.class"], respond: [Kernel, :respond_to?, "x.respond_to?(:to_s)"],
   send: [Kernel, :send, "x.send(:itself)"], get: [Kernel, :instance_variable_get, "CoreBase.instance_variable_get(:@config)"],
   reader: [CoreBase.singleton_class, :config, "s = []; i = 0; while i < 9; s << CORE_FAMILY[i].config; i += 1; end; s"],
+  make: [CorePoint.singleton_class, :new, "CorePoint.new(x, 2)"], initialize: [CorePoint, :initialize, "CorePoint.new(x, 2)"],
+  allocate: [CorePoint.singleton_class, :allocate, "CorePoint.new(x, 2)"],
   own: [CoreBase.singleton_class, :own, "s = []; i = 0; while i < 9; s << CORE_FAMILY[i].own; i += 1; end; s"],
 }.freeze
 
