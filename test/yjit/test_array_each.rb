@@ -34,7 +34,7 @@ class TestLockfreeYjitArrayEach < Test::Unit::TestCase
       p each([[1, 2], [3]]) { |x| each(x) { |y| print y } }
       p [[1, 2], [3, [4, 5]]].each { |a, (b, c)| p [a, b, c] }
 
-      left = [1, 2, 3].map { |x| x == 2 ? break(:left) : next(x) }
+      left = [1, 2, 3].map { |x| x == 2 ? (break :left) : (next x) }
       raised = begin each([1, 2, 3]) { |x| raise "at #{x}" if x == 2 } rescue $!.message end
       later = [1, 2, 3].map { |x| -> { x } }.map(&:call)
       enumerated = [1, 2, 3].each
