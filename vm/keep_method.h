@@ -25,6 +25,8 @@
  * variable that it needs afterwards.
  */
 
+#include "lockfree/vm/forced_inline.h"
+
 /* The method that is called.  The running Ractor's own call. */
 #define VM_KEPT_METHOD(calling) ((VALUE)vm_cc_cme((calling)->cc))
 
