@@ -11,6 +11,20 @@ module LockfreeAssertRactors
     end
   end
 
+  # For +code+: what the process +pid+ exits with; :hangs if it does not within +seconds+.
+  STATUS = <<~'RUBY'
+    def status(pid, seconds = 20)
+      (seconds * 200).times do
+        _, status = Process.wait2(pid, Process::WNOHANG)
+        return status.exitstatus || status.inspect if status
+        sleep 0.005
+      end
+      Process.kill(:KILL, pid)
+      Process.wait(pid)
+      :hangs
+    end
+  RUBY
+
   # For +code+: a Ractor for each of +asks+, the source of a block's body, asks that about each object +o+ that the block
   # makes, at about the same time as the others; all is to be +expected+.
   ASSERT_RACE = <<~'RUBY'

@@ -63,7 +63,7 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     assert_operator(Integer(limited.lines[2]), :<, 14 + 8 * 5)
   end
 
-  def test_room_with_compaction_and_stress
+  def test_room_with_compaction
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 120)
       GC.auto_compact = true if GC.respond_to?(:auto_compact=)
       ractors = Array.new(4) { |n| Ractor.new(n) { |k| Array.new(30_000) { |i| [k, i] }.sum { |_, i| i } } }

@@ -2,27 +2,16 @@
 # ractor/test_fork.rb - ractor/fork.c: fork a process whose Ractors run.
 
 require "test/unit"
+require_relative "../assert_ractors"
 
 class TestLockfreeRactorFork < Test::Unit::TestCase
-  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+  include LockfreeAssertRactors
 
-  PREAMBLE = <<~'RUBY'
+  PREAMBLE = STATUS + <<~'RUBY'
     COMPUTE = 3.times.map do
       Ractor.new { i = 0; loop { i += 1; [i].map { |x| x.to_s }; Fiber.new { i }.resume if i % 50 == 0 } }
     end
     sleep 0.05
-
-    # What the process +pid+ exits with; :hangs if it does not within 20 s.
-    def status(pid)
-      4000.times do
-        _, status = Process.wait2(pid, Process::WNOHANG)
-        return status.exitstatus || status.inspect if status
-        sleep 0.005
-      end
-      Process.kill(:KILL, pid)
-      Process.wait(pid)
-      :hangs
-    end
   RUBY
 
   def assert_forks(code)

@@ -2,8 +2,11 @@
 # vm/test_lock.rb - vm/lock.h, vm/stop.h: the VM lock, and stops of all Ractors.
 
 require "test/unit"
+require_relative "../assert_ractors"
 
 class TestLockfreeVMLock < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
   # How often threads went to sleep, of themselves: a count, and no clock.
   COUNT = <<~'RUBY'
     def switches(thread = "*")
@@ -15,20 +18,6 @@ class TestLockfreeVMLock < Test::Unit::TestCase
       before, collections = switches, GC.count
       yield
       (switches - before).fdiv(GC.count - collections)
-    end
-  RUBY
-
-  # What the process +pid+ exits with; :hangs if it does not within 30 s.
-  STATUS = <<~'RUBY'
-    def status(pid)
-      6000.times do
-        _, status = Process.wait2(pid, Process::WNOHANG)
-        return status.exitstatus || status.inspect if status
-        sleep 0.005
-      end
-      Process.kill(:KILL, pid)
-      Process.wait(pid)
-      :hangs
     end
   RUBY
 
@@ -149,7 +138,7 @@ class TestLockfreeVMLock < Test::Unit::TestCase
       Array.new(4) { Ractor.new { loop { Class.new } } }
       Array.new(2) { Ractor.new { loop { GC.start(full_mark: false) } } }
       results = Array.new(20) do
-        status(fork { exit!(Array.new(2) { Ractor.new { 3.times { GC.start; Class.new }; 3 } }.sum(&:take)) })
+        status(fork { exit!(Array.new(2) { Ractor.new { 3.times { GC.start; Class.new }; 3 } }.sum(&:take)) }, 30)
       end
       assert_equal({6 => 20}, results.tally)
     RUBY
@@ -164,7 +153,7 @@ class TestLockfreeVMLock < Test::Unit::TestCase
           Array.new(2) { Ractor.new { loop { Class.new } } }
           sleep 0.002 * i
           exit(7)
-        end)
+        end, 30)
       end
       assert_equal({7 => 15}, results.tally)
     RUBY
@@ -178,7 +167,7 @@ class TestLockfreeVMLock < Test::Unit::TestCase
           Array.new(4) { Ractor.new { Ractor.receive } }
           4.times { |n| Ractor.new(n + i) { |n| (n * 1000).times { } } }
           exit(7)
-        end)
+        end, 30)
       end
       assert_equal({7 => 20}, results.tally)
     RUBY
