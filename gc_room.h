@@ -21,33 +21,34 @@
  * Solution.  A collection counts the pages that each Ractor has taken since the
  * last one.  Their number tells how many make objects: as many as would, in
  * equal parts, give the same sum of squares (the participation ratio: n equal
- * ones are n, a large one among small ones is one).  For each of them there are
- * GC_ROOM_PAGES pages of free slots beyond what lives, shared out among the heaps
- * as the pages taken were; pages are made as they are wanted, before the heap
- * collects.  What is wanted less is given up slowly, by a quarter for each
- * collection.  When main is left alone, it collects once more, and all pages
- * that were made for this and are empty go back.
+ * ones are n, a large one among small ones is one), but no more than can run at
+ * once.  For each of them there are GC_ROOM_PAGES pages of free slots beyond what
+ * lives, shared out among the heaps as the pages taken were; pages are made as
+ * they are wanted, before the heap collects.  What is wanted less is given up
+ * slowly, by a quarter for each collection.  The first collection that finds main
+ * alone gives back what is empty.
  *
- * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects, and a page
- * for each heap that it uses; what their objects have of malloc's, and the stacks
- * of Fibers, count as pages do.  Nothing with one Ractor.  No heap gets more than
- * RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  Three times as much room took
- * no less time: what fits into the processor's caches is worth a collection.
+ * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run,
+ * and a page for each heap that it uses; what their objects have of malloc's, and
+ * the stacks of Fibers, count as pages do.  Nothing with one Ractor.  No heap gets
+ * more than RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  Where the system has
+ * no memory for it there is none for GC_ROOM_DENIED collections, and the heap is
+ * as it would be without.  Three times as much room took no less time: what fits
+ * into the processor's caches is worth a collection.
  *
  * All of this is read and written with the VM lock; taken_pages by its Ractor
  * alone, but for the survey, when all others stand.
  */
 
 #define GC_ROOM_PAGES 8            /* for each Ractor: 512 kB */
-#define GC_ROOM_WORTH_RETURNING 16 /* pages */
+#define GC_ROOM_DENIED 16
 
 size_t rb_fiber_pool_used_bytes(void); // fiber_pool.h
-int rb_workqueue_register(unsigned flags, rb_postponed_job_func_t func, void *data);
 
 struct gc_room_survey {
     double sum, squares;
     double taken[HEAP_COUNT];
-    int takers[HEAP_COUNT];
+    unsigned int takers[HEAP_COUNT];
 };
 
 static void
@@ -75,7 +76,7 @@ gc_room_ractors(rb_objspace_t *objspace, const struct gc_room_survey *survey)
 
     double bytes = survey->sum * HEAP_PAGE_SIZE;
     double held = (double)__atomic_load_n(&malloc_increase, __ATOMIC_RELAXED) + rb_fiber_pool_used_bytes();
-    double ractors = survey->sum * survey->sum / survey->squares * bytes / (bytes + held);
+    double ractors = MIN(survey->sum * survey->sum / survey->squares, rb_ractor_max_running()) * bytes / (bytes + held);
 
     return ractors < 1 ? 0 : ractors;
 }
@@ -86,51 +87,62 @@ gc_room_wanted_slots(const rb_heap_t *heap, int i, const struct gc_room_survey *
 {
     if (ractors == 0) return 0;
 
-    double pages = ractors * GC_ROOM_PAGES * survey->taken[i] / survey->sum + survey->takers[i];
+    double pages = ractors * GC_ROOM_PAGES * survey->taken[i] / survey->sum + MIN(survey->takers[i], rb_ractor_max_running());
     size_t slots = (size_t)(pages * (HEAP_PAGE_OBJ_LIMIT * BASE_SLOT_SIZE / heap->slot_size));
 
     if (gc_params.growth_max_slots > 0 && slots > gc_params.growth_max_slots) slots = gc_params.growth_max_slots;
     return slots;
 }
 
+static void
+gc_room_close(rb_objspace_t *objspace)
+{
+    for (int i = 0; i < HEAP_COUNT; i++) heaps[i].room_slots = heaps[i].room_total_slots = 0;
+}
+
 /* A collection begins, all others stand. */
 static void
 gc_room_survey(rb_objspace_t *objspace)
 {
-    if (!rb_gc_multi_ractor_p()) return;
-
     struct gc_room_survey survey = { 0 };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
 
+    objspace->room.returning = objspace->room.open && objspace->live_ractor_cache_count <= 1;
+    objspace->room.open = objspace->live_ractor_cache_count > 1;
+    if (!objspace->room.open || objspace->room.denied > 0) {
+        gc_room_close(objspace);
+        if (objspace->room.denied > 0) objspace->room.denied--;
+        return;
+    }
+    if (survey.sum == 0) return;
+
     double ractors = gc_room_ractors(objspace, &survey);
 
-    objspace->room.returning = objspace->live_ractor_cache_count <= 1;
     for (int i = 0; i < HEAP_COUNT; i++) {
         rb_heap_t *heap = &heaps[i];
+        size_t wanted = gc_room_wanted_slots(heap, i, &survey, ractors);
 
-        if (objspace->room.returning) {
-            heap->room_slots = 0;
-        }
-        else if (survey.sum > 0) {
-            size_t wanted = gc_room_wanted_slots(heap, i, &survey, ractors);
-            heap->room_slots = wanted >= heap->room_slots ? wanted : heap->room_slots - (heap->room_slots - wanted + 3) / 4;
-        }
+        heap->room_slots = wanted >= heap->room_slots ? wanted : heap->room_slots - (heap->room_slots - wanted + 3) / 4;
     }
 }
 
-/* The marking has told what lives: as many pages may be given back as +freeable+, which is upstream's number, says. */
+/* The marking has told what lives: how many pages may be given back, where upstream says +freeable+. */
 static size_t
 gc_room_freeable_pages(rb_objspace_t *objspace, size_t freeable)
 {
-    if (objspace->room.returning) {
-        if (freeable < objspace->room.made_pages) freeable = objspace->room.made_pages;
-        objspace->room.made_pages = 0;
-        return freeable;
-    }
+    if (objspace->room.returning) return rb_darray_size(objspace->heap_pages.sorted);
 
     size_t room_pages = 0;
     for (int i = 0; i < HEAP_COUNT; i++) room_pages += heaps[i].room_slots * heaps[i].slot_size / HEAP_PAGE_SIZE;
     return freeable > room_pages ? freeable - room_pages : 0;
+}
+
+/* How many of the heap's pages may be given back in one step, where upstream says +limit+.  A heap without a page is one
+ * that upstream lets grow by all that it has at the start. */
+static int
+gc_room_unlink_limit(rb_objspace_t *objspace, const rb_heap_t *heap, int limit)
+{
+    return objspace->room.returning ? (int)heap->total_pages - 1 : limit;
 }
 
 /* The heap has been swept, and has +free_slots+: returns how many more it may have before it collects. */
@@ -141,41 +153,23 @@ gc_room_after_sweep(rb_heap_t *heap, size_t free_slots)
     return heap->room_total_slots > heap->total_slots ? heap->room_total_slots - heap->total_slots : 0;
 }
 
-static void heap_page_allocate_and_initialize_force(rb_objspace_t *objspace, rb_heap_t *heap);
-
 /* Makes a page for the heap, which has none that is free, unless it is to collect. */
 static bool
 gc_room_make_page(rb_objspace_t *objspace, rb_heap_t *heap)
 {
     if (heap->total_slots >= heap->room_total_slots || heap->sweeping_page) return false;
 
-    heap_page_allocate_and_initialize_force(objspace, heap);
-    objspace->room.made_pages++;
+    struct heap_page *page = heap_page_resurrect(objspace);
+    if (!page) page = heap_page_allocate(objspace);
+    if (!page) { /* what counted as free is not to be had: look for it */
+        gc_room_close(objspace);
+        objspace->room.denied = GC_ROOM_DENIED;
+        gc_needs_major_flags |= GPR_FLAG_MAJOR_BY_NOFREE;
+        return false;
+    }
+    heap_add_page(objspace, heap, page);
+    heap_add_freepage(heap, page);
     return true;
-}
-
-/* main is alone again.  Main, at its next look at interrupts. */
-static void
-gc_room_return(void *objspace_ptr)
-{
-    rb_objspace_t *objspace = objspace_ptr;
-
-    unsigned int lev = rb_gc_vm_lock();
-    objspace->room.return_asked = false;
-    bool alone = objspace->live_ractor_cache_count <= 1 && objspace->room.made_pages > 0;
-    rb_gc_vm_unlock(lev);
-
-    if (alone) garbage_collect(objspace, GPR_FLAG_IMMEDIATE_SWEEP | GPR_FLAG_CAPI);
-}
-
-/* The cache of a Ractor that has ended is freed. */
-static void
-gc_room_ractor_ended(rb_objspace_t *objspace)
-{
-    if (objspace->live_ractor_cache_count != 1 || objspace->room.made_pages < GC_ROOM_WORTH_RETURNING) return;
-
-    /* Not by a job of rb_postponed_job_trigger, which this Ractor would have to do. */
-    if (!objspace->room.return_asked) objspace->room.return_asked = rb_workqueue_register(0, gc_room_return, objspace);
 }
 
 #endif /* LOCKFREE_GC_ROOM_H */

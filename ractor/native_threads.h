@@ -43,6 +43,13 @@ ractor_default_max_cpu(void)
     return processors > RACTOR_MAX_CPU_LEAST ? (int)processors : RACTOR_MAX_CPU_LEAST;
 }
 
+/* How many Ractors can run at once, main apart.  Any Ractor. */
+unsigned int
+rb_ractor_max_running(void)
+{
+    return GET_VM()->ractor.sched.max_cpu;
+}
+
 #if USE_MN_THREADS
 /* How far native_thread_check_and_create_shared may count, which counts main's own native thread. */
 static unsigned int

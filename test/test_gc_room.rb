@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 # test_gc_room.rb - gc_room.h: how often several Ractors collect, and how large their heap is.
 
+require "etc"
 require "test/unit"
 
 class TestLockfreeGCRoom < Test::Unit::TestCase
@@ -45,17 +46,63 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     assert_operator(pages, :<, 14 + 8 * 4)
   end
 
-  # Ractors that a busy machine runs one after the other are one that makes objects.
-  def test_main_alone_collects_once
-    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 120)
-      collected = Array.new(5) do
-        ractors = Array.new(8) { Ractor.new { Ractor.receive; 400_000.times { |i| [i] }; nil } }
-        ractors.each { |ractor| ractor.send(:start) }
-        ractors.each(&:take)
-        20.times.any? { GC.latest_gc_info(:gc_by) == :capi || (sleep(0.05); false) }
-      end
-      assert_include(collected, true)
+  # Stock has 14 pages there, with one Ractor or with 200.
+  def test_room_is_for_as_many_as_can_run
+    _, _, pages = ours(<<~'RUBY')
+      Warning[:experimental] = false
+      before = GC.stat
+      ractors = Array.new(200) { Ractor.new { Ractor.receive; 4_000.times { |i| [i] }; nil } }
+      ractors.each { |ractor| ractor.send(:start) }
+      ractors.each(&:take)
+      puts GC.count - before[:count], GC.stat(:major_gc_count) - before[:major_gc_count], GC.stat(:heap_allocated_pages)
     RUBY
+    running = [8, Etc.nprocessors].max
+    assert_operator(pages, :<, 25 + running * (8 + 5))
+  end
+
+  GIVEN_BACK = <<~'RUBY'
+    Warning[:experimental] = false
+    ractors = Array.new(8) { Ractor.new { Ractor.receive; 200_000.times { |i| [i] }; nil } }
+    ractors.each { |ractor| ractor.send(:start) }
+    ractors.each(&:take)
+    with_room = GC.stat(:heap_allocated_pages)
+    GC.start
+    puts with_room, GC.stat(:heap_allocated_pages)
+  RUBY
+
+  # A busy machine may run the Ractors one after the other, and then they get no room.
+  def test_a_collection_of_main_alone_gives_the_room_back
+    with_room, pages = Array.new(5) { ours(GIVEN_BACK) }.max
+    assert_operator(with_room, :>, 30)
+    assert_operator(pages, :<, 25)
+  end
+
+  def test_a_child_has_the_heap_of_one_thread
+    omit "no fork" unless Process.respond_to?(:fork)
+    pages = ours(<<~'RUBY')
+      Warning[:experimental] = false
+      ractors = Array.new(8) { Ractor.new { loop { [1] } } }
+      sleep 0.5
+      Process.wait(fork { 2.times { GC.start }; 100_000.times { |i| [i] }; puts GC.stat(:heap_allocated_pages); STDOUT.flush; exit! })
+      exit!
+    RUBY
+    assert_operator(pages[0], :<, 40)
+  end
+
+  # Where there is no memory for room, the heap does as it does without.
+  def test_no_memory_for_room
+    omit "no limit of memory" unless File.readable?("/proc/self/status") && Process.const_defined?(:RLIMIT_AS)
+    done = ours(<<~'RUBY')
+      Warning[:experimental] = false
+      ractors = Array.new(32) { Ractor.new { Ractor.receive; 50_000.times { |i| [i] }; nil } }
+      Process.setrlimit(Process::RLIMIT_AS, (Integer(File.read("/proc/self/status")[/VmSize:\s+(\d+)/, 1]) + 4096) * 1024)
+      ractors.each { |ractor| ractor.send(:start) }
+      ractors.each(&:take)
+      puts 0
+      $stdout.flush
+      exit!
+    RUBY
+    assert_equal([0], done)
   end
 
   def test_growth_is_bounded_by_the_variable
