@@ -20,7 +20,9 @@
 #include "yjit.h"
 
 /*
- * Tells YJIT that the environment of a frame of +iseq+ has escaped.  Any Ractor.
+ * Tells YJIT that the environment of a frame of +iseq+ escapes.  Any Ractor,
+ * before it makes the environment: it may wait for the VM lock, and be marked
+ * there, when an inner frame must not yet point to one that is on its way.
  * The flag is set when YJIT has forgotten the code.  It is read (acquire) where
  * it was stored (release) by whoever told YJIT, so what follows here comes
  * after that.  Two Ractors may both tell.  YJIT does not listen before it is
