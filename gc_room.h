@@ -25,19 +25,21 @@
  * once.  For each of them there are GC_ROOM_PAGES pages of free slots beyond what
  * lives, shared out among the heaps as the pages taken were; pages are made as
  * they are wanted, before the heap collects.  What is wanted less is given up
- * slowly, by a quarter for each collection.  The first collection that finds main
- * alone gives back what is empty.
+ * slowly, by a quarter for each collection.  As many pages as were made, and are
+ * neither wanted nor full of what lives, go back as they are found empty: by
+ * major collections, and by each that finds main alone.
  *
  * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run,
  * and a page for each heap that it uses; what their objects have of malloc's, and
  * the stacks of Fibers, count as pages do.  Nothing with one Ractor.  No heap gets
- * more than RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  Where the system has
- * no memory for it there is none for GC_ROOM_DENIED collections, and the heap is
- * as it would be without.  Three times as much room took no less time: what fits
- * into the processor's caches is worth a collection.
+ * more than RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  When the system has
+ * no memory, be it for a page or for malloc, room is given up, and there is none
+ * for GC_ROOM_DENIED collections.  Three times as much room took no less time:
+ * what fits into the processor's caches is worth a collection.
  *
  * All of this is read and written with the VM lock; taken_pages by its Ractor
- * alone, but for the survey, when all others stand.
+ * alone, but for the survey, when all others stand; room_denied is written by
+ * whoever finds no memory, and told to a collection that it then asks for.
  */
 
 #define GC_ROOM_PAGES 8            /* for each Ractor: 512 kB */
@@ -94,12 +96,6 @@ gc_room_wanted_slots(const rb_heap_t *heap, int i, const struct gc_room_survey *
     return slots;
 }
 
-static void
-gc_room_close(rb_objspace_t *objspace)
-{
-    for (int i = 0; i < HEAP_COUNT; i++) heaps[i].room_slots = heaps[i].room_total_slots = 0;
-}
-
 /* A collection begins, all others stand. */
 static void
 gc_room_survey(rb_objspace_t *objspace)
@@ -107,11 +103,10 @@ gc_room_survey(rb_objspace_t *objspace)
     struct gc_room_survey survey = { 0 };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
 
-    objspace->room.returning = objspace->room.open && objspace->live_ractor_cache_count <= 1;
-    objspace->room.open = objspace->live_ractor_cache_count > 1;
-    if (!objspace->room.open || objspace->room.denied > 0) {
-        gc_room_close(objspace);
-        if (objspace->room.denied > 0) objspace->room.denied--;
+    bool denied = RUBY_ATOMIC_LOAD(objspace->room_denied) > 0;
+    if (denied) RUBY_ATOMIC_DEC(objspace->room_denied);
+    if (denied || objspace->live_ractor_cache_count <= 1) {
+        for (int i = 0; i < HEAP_COUNT; i++) heaps[i].room.slots = heaps[i].room.total_slots = 0;
         return;
     }
     if (survey.sum == 0) return;
@@ -122,53 +117,91 @@ gc_room_survey(rb_objspace_t *objspace)
         rb_heap_t *heap = &heaps[i];
         size_t wanted = gc_room_wanted_slots(heap, i, &survey, ractors);
 
-        heap->room_slots = wanted >= heap->room_slots ? wanted : heap->room_slots - (heap->room_slots - wanted + 3) / 4;
+        heap->room.slots = wanted >= heap->room.slots ? wanted : heap->room.slots - (heap->room.slots - wanted + 3) / 4;
     }
 }
 
-/* The marking has told what lives: how many pages may be given back, where upstream says +freeable+. */
+/* The marking, +full+ or not, has told what lives: how many pages may be given back, where upstream says +freeable+. */
 static size_t
-gc_room_freeable_pages(rb_objspace_t *objspace, size_t freeable)
+gc_room_freeable_pages(rb_objspace_t *objspace, bool full, size_t freeable)
 {
-    if (objspace->room.returning) return rb_darray_size(objspace->heap_pages.sorted);
+    size_t wanted = 0, excess = 0;
 
-    size_t room_pages = 0;
-    for (int i = 0; i < HEAP_COUNT; i++) room_pages += heaps[i].room_slots * heaps[i].slot_size / HEAP_PAGE_SIZE;
-    return freeable > room_pages ? freeable - room_pages : 0;
+    for (int i = 0; i < HEAP_COUNT; i++) {
+        rb_heap_t *heap = &heaps[i];
+        size_t pages = CEILDIV(heap->room.slots * heap->slot_size, HEAP_PAGE_SIZE);
+
+        heap->room.excess_pages = heap->room.made_pages > pages && (full || pages == 0) ? heap->room.made_pages - pages : 0;
+        heap->room.marked_pages = heap->total_pages;
+        wanted += pages;
+        excess += heap->room.excess_pages;
+    }
+    freeable = freeable > wanted ? freeable - wanted : 0;
+    return MAX(freeable, excess);
 }
 
-/* How many of the heap's pages may be given back in one step, where upstream says +limit+.  A heap without a page is one
- * that upstream lets grow by all that it has at the start. */
+/* This collection gives back what was made, from the heaps that have it, and not to those that have few. */
+static bool
+gc_room_gives_back(rb_objspace_t *objspace)
+{
+    for (int i = 0; i < HEAP_COUNT; i++) {
+        if (heaps[i].room.excess_pages > 0) return true;
+    }
+    return false;
+}
+
+static size_t
+gc_room_given_pages(const rb_heap_t *heap)
+{
+    return heap->room.marked_pages > heap->total_pages ? heap->room.marked_pages - heap->total_pages : 0;
+}
+
+/* How many of the heap's pages may be given back in one step, where upstream says +limit+.  One stays: a heap without
+ * any is one that upstream lets grow by all that it has at the start. */
 static int
 gc_room_unlink_limit(rb_objspace_t *objspace, const rb_heap_t *heap, int limit)
 {
-    return objspace->room.returning ? (int)heap->total_pages - 1 : limit;
+    if (!gc_room_gives_back(objspace)) return limit;
+
+    size_t given = gc_room_given_pages(heap);
+    return heap->room.excess_pages > given ? (int)MIN(heap->room.excess_pages - given, heap->total_pages - 1) : 0;
 }
 
 /* The heap has been swept, and has +free_slots+: returns how many more it may have before it collects. */
 static size_t
 gc_room_after_sweep(rb_heap_t *heap, size_t free_slots)
 {
-    heap->room_total_slots = heap->room_slots > 0 ? heap->total_slots - free_slots + heap->room_slots : 0;
-    return heap->room_total_slots > heap->total_slots ? heap->room_total_slots - heap->total_slots : 0;
+    size_t made = heap->room.made_pages, given = gc_room_given_pages(heap);
+    size_t free_pages = CEILDIV(free_slots * heap->slot_size, HEAP_PAGE_SIZE);
+    heap->room.made_pages = made > given ? MIN(made - given, free_pages) : 0;
+
+    heap->room.total_slots = heap->room.slots > 0 ? heap->total_slots - free_slots + heap->room.slots : 0;
+    return heap->room.total_slots > heap->total_slots ? heap->room.total_slots - heap->total_slots : 0;
+}
+
+/* There is no memory.  Any thread, before it has a collection look for some. */
+static void
+gc_room_deny(rb_objspace_t *objspace)
+{
+    RUBY_ATOMIC_SET(objspace->room_denied, GC_ROOM_DENIED);
 }
 
 /* Makes a page for the heap, which has none that is free, unless it is to collect. */
 static bool
 gc_room_make_page(rb_objspace_t *objspace, rb_heap_t *heap)
 {
-    if (heap->total_slots >= heap->room_total_slots || heap->sweeping_page) return false;
+    if (heap->total_slots >= heap->room.total_slots || heap->sweeping_page) return false;
 
     struct heap_page *page = heap_page_resurrect(objspace);
     if (!page) page = heap_page_allocate(objspace);
-    if (!page) { /* what counted as free is not to be had: look for it */
-        gc_room_close(objspace);
-        objspace->room.denied = GC_ROOM_DENIED;
+    if (!page) {
+        gc_room_deny(objspace);
         gc_needs_major_flags |= GPR_FLAG_MAJOR_BY_NOFREE;
         return false;
     }
     heap_add_page(objspace, heap, page);
     heap_add_freepage(heap, page);
+    heap->room.made_pages++;
     return true;
 }
 
