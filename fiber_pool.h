@@ -17,7 +17,9 @@
  *
  * Solution.  A lock for the list, and for each Ractor a few stacks of its own,
  * which it takes from the list and gives back by the half dozen, so that most
- * Fibers begin and end without the lock.
+ * Fibers begin and end without the lock.  A stack that a Ractor keeps for its next
+ * Fiber keeps its memory as well: to tell the system that it is free is a call that
+ * interrupts the processors of all other Ractors.
  *
  *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
  *                             gives stacks to the Ractor that it runs in
@@ -93,10 +95,29 @@ rb_fiber_pool_used_bytes(void)
     return shared_fiber_pool.used > cached ? (shared_fiber_pool.used - cached) * touched : 0;
 }
 
+static void fiber_pool_stack_free(struct fiber_pool_stack *stack);
+
+/* Whether the stack of a Fiber that ends is to keep its memory.  AddressSanitizer is to see that it is nobody's. */
+static bool
+fiber_pool_keeps_memory(const struct fiber_pool *pool)
+{
+#ifdef COROUTINE_SANITIZE_ADDRESS
+    return false;
+#else
+    const struct fiber_pool_cache *cache = fiber_pool_cache(pool);
+    return cache && cache->count < FIBER_POOL_CACHE_MAX;
+#endif
+}
+
 /* Gives back what the cache holds beyond +count+. */
 static void
 fiber_pool_cache_shrink(struct fiber_pool *pool, struct fiber_pool_cache *cache, unsigned int count)
 {
+    if (pool->free_stacks) {
+        struct fiber_pool_vacancy *vacancy = cache->vacancies;
+        for (unsigned int i = cache->count; i > count; i--, vacancy = vacancy->next) fiber_pool_stack_free(&vacancy->stack);
+    }
+
     rb_native_mutex_lock(&fiber_pool_lock);
     while (cache->count > count) {
         struct fiber_pool_vacancy *vacancy = cache->vacancies;
