@@ -1,0 +1,272 @@
+#ifndef LOCKFREE_GC_SWEEP_CLAIM_H
+#define LOCKFREE_GC_SWEEP_CLAIM_H
+/**********************************************************************
+
+  gc_sweep_claim.h - a Ractor sweeps the page that it is about to fill
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of gc/default/default.c.
+ *
+ * Problem.  The lazy sweep is made of steps, and each step has the VM lock and
+ * stops all Ractors: with 8 that make objects, a third of their time.
+ *
+ * Solution.  A Ractor that has used up its page takes the next one that is to be
+ * swept: it claims it with the VM lock held, frees what is dead in it without
+ * the lock, and has the lock again to say that the page is swept and its own.
+ *
+ *   what is freed     what takes nothing with it but memory of malloc's:
+ *   without the lock  gc_sweep_claim_frees_p.  Classes, methods, Symbols, fstrings,
+ *                     what has an object_id, a finalizer or generic variables, and
+ *                     T_DATA with a function of its own are left as they are.  A page
+ *                     with one of those is given back, and swept with all stopped.
+ *   without the lock  the slots of dead objects, and the list of free ones.  All else
+ *   are written       of the page may be another Ractor's, whose write barrier knows
+ *                     what lives in it: its bits are copied as it is claimed, and
+ *                     written with the lock.
+ *   a stop            finds nobody at work on a page, since there is no safe point in
+ *                     it.  But it finds pages that are claimed, done, and not yet
+ *                     said to be so: their owners wait for the lock.  A step gives
+ *                     them all back before it begins (gc_sweep_claims_give_back),
+ *                     and the owner, which finds that it has none, claims again.  So
+ *                     each page from heap->sweeping_page on is to be swept, and no
+ *                     other, whenever all stand.
+ *   is garbage?       (is_garbage_object) is answered by before_sweep and the mark
+ *                     bits, which are as before until the page is swept; and asked of
+ *                     such objects only as are not freed without the lock.
+ *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
+ *                     ends the sweep of the heap.
+ *
+ * Limits.  Not where empty pages are to go back to the system, where the next
+ * collection marks by increments and wants pages put by, where all are to be told
+ * of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress, and not with one
+ * Ractor.
+ */
+
+#define GC_SWEEP_CLAIM_LOOKS_AT 32 /* pages */
+
+/* What is unknown of a page without the VM lock. */
+struct gc_sweep_claim_bits {
+    bits_t dead[HEAP_PAGE_BITMAP_LIMIT];
+    bool unprotected; /* some of the dead ones, whose bits are to be cleared */
+};
+
+/* Whether freeing +obj+, which is dead, is nobody else's business.  Any Ractor, no lock. */
+static inline bool
+gc_sweep_claim_frees_p(VALUE obj)
+{
+    if (FL_TEST_RAW(obj, FL_EXIVAR | FL_SEEN_OBJ_ID | FL_FINALIZE)) return false;
+
+    switch (BUILTIN_TYPE(obj)) {
+      case T_OBJECT: case T_FLOAT: case T_ARRAY: case T_HASH: case T_STRUCT: case T_BIGNUM:
+      case T_MATCH: case T_COMPLEX: case T_RATIONAL:
+        return true;
+      case T_STRING:
+        return !FL_TEST_RAW(obj, RSTRING_FSTR);
+      case T_DATA:
+        if (RTYPEDDATA_P(obj)) {
+            RUBY_DATA_FUNC dfree = RTYPEDDATA_TYPE(obj)->function.dfree;
+            return dfree == RUBY_DEFAULT_FREE || dfree == RUBY_NEVER_FREE;
+        }
+        return false;
+      case T_IMEMO:
+        switch (imemo_type(obj)) {
+          case imemo_env: case imemo_svar: case imemo_ifunc: case imemo_memo: case imemo_throw_data: case imemo_tmpbuf:
+            return true;
+          default:
+            return false;
+        }
+      default:
+        return false;
+    }
+}
+
+/* Without the lock: what heap_page_add_freeobj does, but for the age, whose bits others write. */
+static inline void
+gc_sweep_claim_add_freeobj(struct heap_page *page, VALUE obj)
+{
+    struct free_slot *slot = (struct free_slot *)obj;
+
+    asan_unlock_freelist(page);
+    slot->flags = 0;
+    slot->next = page->freelist;
+    page->freelist = slot;
+    asan_lock_freelist(page);
+    rb_asan_poison_object(obj);
+}
+
+/* With the VM lock: a page that +cache+ has filled, if there is one near: its memory of malloc's is in this thread's arena. */
+static struct heap_page *
+gc_sweep_claim_choose(const rb_ractor_newobj_cache_t *cache, rb_heap_t *heap)
+{
+    struct heap_page *page = heap->sweeping_page;
+
+    for (int i = 0; page && i < GC_SWEEP_CLAIM_LOOKS_AT; i++, page = ccan_list_next(&heap->pages, page, page_node)) {
+        if (page->filled_by == cache) return page;
+    }
+    return heap->sweeping_page;
+}
+
+/* With the VM lock: the next page of +heap+ that is to be swept, or NULL: it is to be swept in a step, if at all. */
+static struct heap_page *
+gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, struct gc_sweep_claim_bits *bits)
+{
+    struct heap_page *page = heap->sweeping_page;
+
+    if (!page || !ccan_list_next(&heap->pages, page, page_node) || !rb_gc_multi_ractor_p()) return NULL;
+    if (objspace->flags.immediate_sweep || objspace->flags.during_compacting || heap->compact_cursor || ruby_gc_stressful ||
+        RGENGC_CHECK_MODE || heap_pages_freeable_pages > 0 || will_be_incremental_marking(objspace) ||
+        rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ)) return NULL;
+
+    page = gc_sweep_claim_choose(cache, heap);
+    if (page == heap->sweeping_page) {
+        heap->sweeping_page = ccan_list_next(&heap->pages, page, page_node);
+    }
+    else {
+        ccan_list_del(&page->page_node);
+        ccan_list_add_before(&heap->pages, &heap->sweeping_page->page_node, &page->page_node);
+    }
+    cache->claimed_page = page;
+    cache->claimed_freed = 0;
+    objspace->claimed_pages++;
+
+    bits->unprotected = false;
+    for (int i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) {
+        bits->dead[i] = ~page->mark_bits[i];
+        if (bits->dead[i] & page->wb_unprotected_bits[i]) bits->unprotected = true;
+    }
+    return page;
+}
+
+/* Without the lock: frees what is dead in the claimed page; counts what is free. False: some of the dead is left as it is. */
+static bool
+gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, const struct gc_sweep_claim_bits *bits,
+                      size_t *empty)
+{
+    struct heap_page *page = cache->claimed_page;
+    const int slot_size = page->slot_size;
+    uintptr_t p = page->start, end = p + (uintptr_t)page->total_slots * slot_size;
+    bool all = true;
+
+    *empty = 0;
+    if (bits->unprotected) return false;
+
+    for (; p < end; p += slot_size) {
+        VALUE obj = (VALUE)p;
+        if (!(bits->dead[BITMAP_INDEX(obj)] & BITMAP_BIT(obj))) continue;
+
+        rb_asan_unpoison_object(obj, false);
+        switch (BUILTIN_TYPE(obj)) {
+          case T_NONE:
+            (*empty)++;
+            break;
+          case T_ZOMBIE:
+            break;
+          default:
+            if (gc_sweep_claim_frees_p(obj) && rb_gc_obj_free(objspace, obj)) {
+                (void)VALGRIND_MAKE_MEM_UNDEFINED((void*)obj, BASE_SLOT_SIZE);
+                gc_sweep_claim_add_freeobj(page, obj);
+                cache->claimed_freed++;
+            }
+            else {
+                all = false;
+            }
+        }
+    }
+    return all;
+}
+
+/* With the VM lock: what has been freed in the claimed page has no age any more. */
+static struct heap_page *
+gc_sweep_claim_end(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
+{
+    enum { AGES = BITS_BITLENGTH / RVALUE_AGE_BIT_COUNT };
+    struct heap_page *page = cache->claimed_page;
+
+    for (size_t i = 0; i < HEAP_PAGE_BITMAP_LIMIT * RVALUE_AGE_BIT_COUNT; i++) {
+        if (page->age_bits[i] == 0) continue;
+
+        bits_t live = page->mark_bits[i / RVALUE_AGE_BIT_COUNT] >> (i % RVALUE_AGE_BIT_COUNT * AGES);
+        for (int k = 0; k < AGES; k++) {
+            if (!(live >> k & 1)) page->age_bits[i] &= ~(RVALUE_AGE_BIT_MASK << (k * RVALUE_AGE_BIT_COUNT));
+        }
+    }
+    page->heap->total_freed_objects += cache->claimed_freed;
+    cache->claimed_page = NULL;
+    objspace->claimed_pages--;
+    return page;
+}
+
+/* With the VM lock: the claimed page is to be swept in a step. */
+static void
+gc_sweep_claim_give_back(void *c, void *objspace_ptr)
+{
+    rb_ractor_newobj_cache_t *cache = c;
+    if (!cache->claimed_page) return;
+
+    struct heap_page *page = gc_sweep_claim_end(objspace_ptr, cache);
+    rb_heap_t *heap = page->heap;
+
+    ccan_list_del(&page->page_node);
+    ccan_list_add_before(&heap->pages, &heap->sweeping_page->page_node, &page->page_node);
+    heap->sweeping_page = page;
+}
+
+/* All others stand. */
+static void
+gc_sweep_claims_give_back(rb_objspace_t *objspace)
+{
+    if (objspace->claimed_pages > 0) rb_gc_ractor_newobj_cache_foreach(gc_sweep_claim_give_back, objspace);
+}
+
+/* In nanoseconds.  Not of the process, whose other Ractors compute. */
+static uint64_t
+gc_sweep_claim_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 * 1000 * 1000 + now.tv_nsec;
+}
+
+/* With the VM lock, which it gives away and takes again: a page with free slots that nobody else has, or NULL. */
+static struct heap_page *
+gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, unsigned int *lev)
+{
+    struct gc_sweep_claim_bits bits;
+
+    while (!heap->free_pages && gc_sweep_claim(objspace, cache, heap, &bits)) {
+        size_t empty;
+
+        rb_gc_cr_unlock(*lev);
+        uint64_t start = objspace->flags.measure_gc ? gc_sweep_claim_time() : 0;
+        bool all = gc_sweep_claimed_page(objspace, cache, &bits, &empty);
+        uint64_t time = objspace->flags.measure_gc ? gc_sweep_claim_time() - start : 0;
+        *lev = rb_gc_cr_lock();
+
+        objspace->profile.sweeping_time_ns += time;
+        if (!cache->claimed_page) continue; /* somebody swept in a step meanwhile */
+        if (!all) {
+            gc_sweep_claim_give_back(cache, objspace);
+            return NULL;
+        }
+
+        size_t freed = cache->claimed_freed;
+        struct heap_page *page = gc_sweep_claim_end(objspace, cache);
+        page->flags.before_sweep = FALSE;
+        page->free_slots = (unsigned short)(freed + empty);
+        page->free_next = NULL;
+        gc_setup_mark_bits(page);
+        heap->freed_slots += freed;
+        heap->empty_slots += empty;
+        if (page->free_slots > 0) {
+            asan_unlock_freelist(page);
+            return page;
+        }
+    }
+    return NULL;
+}
+
+#endif /* LOCKFREE_GC_SWEEP_CLAIM_H */

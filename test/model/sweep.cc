@@ -1,0 +1,322 @@
+/**********************************************************************
+
+  sweep.cc - a model of pages that Ractors claim and sweep
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * gc_sweep_claim.h, and of upstream's gc_sweep_step and gc_rest what they do with
+ * claimed pages.  A stop is as in stop.cc: it lasts as long as the lock is held,
+ * and who waits for the lock stands.
+ *
+ * A page is one dead object and one that lives.  What the sweep does to the dead
+ * one, and what the owner of the page then makes of its slot, are plain words; so
+ * are the bits of the page, of which a write barrier changes the living one's with
+ * the lock.
+ */
+
+#define SCENARIOS(S) S(two_sweepers) S(step_beside) S(rest_beside) S(dead_in_table) S(write_barrier)
+
+#define MUTANTS(M) \
+    M(two_sweepers, CLAIMED_WITHOUT_LOCK, "a page is claimed without the lock") \
+    M(two_sweepers, NOT_ADVANCED, "the next page to be swept is still the claimed one") \
+    M(two_sweepers, LAST_CLAIMED, "the last page is claimed: nobody ends the sweep") \
+    M(step_beside, NOT_GIVEN_BACK, "a step leaves claimed pages to their owners") \
+    M(step_beside, GIVEN_BACK_UNTOLD, "the owner of a page that was given back still has it") \
+    M(step_beside, OWNER_DOES_NOT_LOOK, "the owner does not look whether it still has the page") \
+    M(rest_beside, REST_WITHOUT_STOP, "the rest is swept with the lock, but nobody is stopped: as stock") \
+    M(dead_in_table, FREED_ALONE, "what is in a table is freed without the lock") \
+    M(dead_in_table, SWEPT_TOO_EARLY, "the page is said to be swept before it is") \
+    M(write_barrier, AGE_WITHOUT_LOCK, "the age of what is dead is cleared without the lock") \
+    M(write_barrier, BITS_NOT_COPIED, "the bits are read without the lock")
+
+#include "model.h"
+
+enum { PAGES = 3, NO_PAGE = -1 };
+enum { FREE, DEAD, DEAD_IN_TABLE, MADE }; /* a slot, which made() makes MADE + the Ractor */
+
+template<class S, int RACTORS>
+struct sweep_scenario : scenario<S, RACTORS> {
+    /* vm/lock.h, vm/stop.h */
+    rl::mutex guard;
+    rl::condition_variable changed;
+    rl::var<int> held, standing;
+
+    /* the heap: pages[next ...] are to be swept */
+    rl::var<int> pages[PAGES], next, claims;
+    rl::var<int> claimed[RACTORS];
+    rl::var<int> slot[PAGES], before_sweep[PAGES], bits[PAGES], swept[PAGES];
+
+    void
+    start(int kind_of_last)
+    {
+        held($) = standing($) = next($) = claims($) = 0;
+        for (int i = 0; i < RACTORS; i++) claimed[i]($) = NO_PAGE;
+        for (int i = 0; i < PAGES; i++) {
+            pages[i]($) = i;
+            slot[i]($) = i == 0 ? kind_of_last : DEAD;
+            before_sweep[i]($) = 1;
+            bits[i]($) = 0;
+            swept[i]($) = 0;
+        }
+    }
+
+    void
+    enter()
+    {
+        guard.lock($);
+        standing($) = standing($) + 1;
+        changed.notify_all($);
+        while (held($)) changed.wait(guard, $);
+        standing($) = standing($) - 1;
+        held($) = 1;
+        guard.unlock($);
+    }
+
+    void
+    leave()
+    {
+        guard.lock($);
+        held($) = 0;
+        changed.notify_all($);
+        guard.unlock($);
+    }
+
+    /* Of who has the lock. */
+    void
+    stop()
+    {
+        guard.lock($);
+        while (standing($) < RACTORS - 1) changed.wait(guard, $);
+        guard.unlock($);
+    }
+
+    /* A thread that has ended stands. */
+    void
+    end()
+    {
+        guard.lock($);
+        standing($) = standing($) + 1;
+        changed.notify_all($);
+        guard.unlock($);
+    }
+
+    /* gc_sweep_claim */
+    bool
+    claim(int me)
+    {
+        int at = next($);
+        if (at + (mutant != LAST_CLAIMED) >= PAGES) return false;
+        claimed[me]($) = pages[at]($);
+        claims($) = claims($) + 1;
+        if (mutant != NOT_ADVANCED) next($) = at + 1;
+        return true;
+    }
+
+    /* gc_sweep_claimed_page; false: something is left */
+    bool
+    sweep_claimed(int page, int bits_then)
+    {
+        (void)(mutant == BITS_NOT_COPIED ? bits[page]($) : bits_then);
+        if (mutant == AGE_WITHOUT_LOCK) bits[page]($) = bits_then & ~1;
+        if (mutant == SWEPT_TOO_EARLY) before_sweep[page]($) = 0;
+        if (slot[page]($) == DEAD_IN_TABLE && mutant != FREED_ALONE) return false;
+        slot[page]($) = FREE;
+        return true;
+    }
+
+    /* gc_sweep_claim_end */
+    int
+    end_claim(int me)
+    {
+        int page = claimed[me]($);
+        bits[page]($) = bits[page]($) & ~1;
+        claimed[me]($) = NO_PAGE;
+        claims($) = claims($) - 1;
+        return page;
+    }
+
+    /* gc_sweep_claim_give_back */
+    void
+    give_back(int me)
+    {
+        if (claimed[me]($) == NO_PAGE) return;
+        int page = claimed[me]($);
+        if (mutant == GIVEN_BACK_UNTOLD) claims($) = claims($) - 1; else end_claim(me);
+        next($) = next($) - 1;
+        pages[next($)]($) = page;
+    }
+
+    void
+    swept_once(int page)
+    {
+        swept[page]($) = swept[page]($) + 1;
+        RL_ASSERT(swept[page]($) == 1);
+        before_sweep[page]($) = 0;
+    }
+
+    /* gc_sweep_step, until nothing is left, which ends the sweep */
+    void
+    sweep_rest()
+    {
+        if (mutant != NOT_GIVEN_BACK && claims($) > 0) {
+            for (int i = 0; i < RACTORS; i++) give_back(i);
+        }
+        for (; next($) < PAGES; next($) = next($) + 1) {
+            int page = pages[next($)]($);
+            slot[page]($) = FREE;
+            swept_once(page);
+        }
+    }
+
+    /* Who has a page of its own makes an object there, without the lock. */
+    void
+    make(int page, int me)
+    {
+        RL_ASSERT(slot[page]($) == FREE);
+        slot[page]($) = MADE + me;
+        RL_ASSERT(slot[page]($) == MADE + me);
+    }
+
+    /* gc_sweep_page_of_own */
+    int
+    page_of_own(int me)
+    {
+        bool locked = mutant != CLAIMED_WITHOUT_LOCK;
+
+        for (int i = 0; i < 2; i++) {
+            if (locked) enter();
+            bool got = claim(me);
+            int page = got ? claimed[me]($) : NO_PAGE, bits_then = got ? bits[page]($) : 0;
+            if (locked) leave();
+            if (!got) return NO_PAGE;
+
+            bool all = sweep_claimed(page, bits_then);
+            enter();
+            if (mutant != OWNER_DOES_NOT_LOOK && claimed[me]($) == NO_PAGE) { leave(); continue; }
+            if (!all) {
+                give_back(me);
+                leave();
+                return NO_PAGE;
+            }
+            if (claimed[me]($) != NO_PAGE) end_claim(me);
+            swept_once(page);
+            leave();
+            return page;
+        }
+        return NO_PAGE;
+    }
+
+    void
+    allocate(int me)
+    {
+        int page = page_of_own(me);
+        if (page != NO_PAGE) make(page, me);
+    }
+
+    /* garbage_collect: gc_rest if there is a page to be swept, then gc_start */
+    void
+    collect()
+    {
+        enter();
+        stop();
+        if (next($) < PAGES) sweep_rest();
+        for (int i = 0; i < PAGES; i++) RL_ASSERT(swept[i]($) == 1);
+        leave();
+    }
+};
+
+/* Two Ractors want pages, then one collects. */
+struct two_sweepers : sweep_scenario<two_sweepers, 2> {
+    void setup() { start(DEAD); }
+
+    void
+    ractor(int me)
+    {
+        allocate(me);
+        if (me == 0) collect(); else allocate(me);
+        end();
+    }
+
+    void after() { for (int i = 0; i < PAGES; i++) RL_ASSERT(swept[i]($) == 1); }
+};
+
+/* One wants a page while another collects. */
+struct step_beside : sweep_scenario<step_beside, 2> {
+    void setup() { start(DEAD); }
+
+    void
+    ractor(int me)
+    {
+        if (me == 0) allocate(me); else collect();
+        end();
+    }
+
+    void after() { for (int i = 0; i < PAGES; i++) RL_ASSERT(swept[i]($) == 1); }
+};
+
+/* gc_rest, which stops the others if there are claims. */
+struct rest_beside : sweep_scenario<rest_beside, 2> {
+    void setup() { start(DEAD); }
+
+    void
+    ractor(int me)
+    {
+        if (me == 0) {
+            allocate(me);
+        }
+        else {
+            enter();
+            if (claims($) > 0 && mutant != REST_WITHOUT_STOP) stop();
+            sweep_rest();
+            leave();
+        }
+        end();
+    }
+};
+
+/* Another finds a dead object in a table, with the lock, and asks whether it is garbage. */
+struct dead_in_table : sweep_scenario<dead_in_table, 2> {
+    void setup() { start(DEAD_IN_TABLE); }
+
+    void
+    ractor(int me)
+    {
+        if (me == 0) {
+            allocate(me);
+        }
+        else {
+            enter();
+            /* is_garbage_object: else it is one that lives */
+            if (!before_sweep[0]($)) RL_ASSERT(slot[0]($) != DEAD_IN_TABLE);
+            RL_ASSERT(slot[0]($) == DEAD_IN_TABLE); /* and its entry may be looked at: the table is left by a stop alone */
+            leave();
+        }
+        end();
+    }
+};
+
+/* Another's write barrier changes the bits of what lives in the page. */
+struct write_barrier : sweep_scenario<write_barrier, 2> {
+    void setup() { start(DEAD); }
+
+    void
+    ractor(int me)
+    {
+        if (me == 0) {
+            allocate(me);
+        }
+        else {
+            enter();
+            bits[0]($) = bits[0]($) | 2;
+            leave();
+        }
+        end();
+    }
+
+    void after() { RL_ASSERT(bits[0]($) & 2); }
+};
+
+ENTRIES

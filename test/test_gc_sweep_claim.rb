@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+# test_gc_sweep_claim.rb - gc_sweep_claim.h: Ractors sweep pages without the VM lock, beside all that wants the heap swept.
+
+require "test/unit"
+require_relative "assert_ractors"
+
+class TestLockfreeGCSweepClaim < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
+  # Objects of each kind that is freed without the lock, and of some that are not. What is kept is looked at again.
+  PREAMBLE = STATUS + <<~'RUBY'
+    Point = Struct.new(:x, :y)
+    Ten = Struct.new(*(:a..:j))
+    class Many; def initialize(i) = 12.times { |k| instance_variable_set("@v#{k}", i) }; end
+    module Work
+      def self.simple(i)
+        [[i, i], "a#{i}b", "long" * 40, { i => 1 }, Array.new(20, i), Point.new(i, i), Ten.new(*(0..9)), Many.new(i), -> { i },
+         2**70 + i, i * 1e300, Rational(i + 1, 3), Complex(i, 1), /\d/.match("a1"), [1, 2].each, i..(i + 1), Object.new,
+         (0..20).to_h { |k| [k, i] }]
+      end
+
+      def self.mixed(i)
+        (object = Object.new).object_id if i % 7 == 0
+        "s#{i}".instance_variable_set(:@a, i) if i % 5 == 0
+        i % 3 == 0 ? -"f#{i % 1000}" : "y#{i % 1000}".to_sym
+        Fiber.new { i }.resume if i % 50 == 0
+        Class.new if i % 100 == 0
+        simple(i) << object
+      end
+
+      def self.run(kind, times)
+        kept = Array.new(50)
+        times.times do |i|
+          kept[i % 50] = [i, send(kind, i)]
+          k, made = kept[i * 7 % 50]
+          next unless k
+          right = made[0] == [k, k] && made[1] == "a#{k}b" && made[2] == "long" * 40 && made[3] == { k => 1 } &&
+                  made[4] == Array.new(20, k) && made[5] == Point.new(k, k) && made[8].call == k && made[9] == 2**70 + k &&
+                  made[13][0] == "1" && made[15] == (k..k + 1) && made[17][20] == k
+          raise "wrong: #{k}" unless right
+        end
+        :ok
+      end
+
+      def self.start(kind, times, count = 6)
+        Array.new(count) { Ractor.new(kind, times) { |k, t| Work.run(k, t) } }
+      end
+    end
+  RUBY
+
+  def assert_swept(code)
+    YJIT.each do |options|
+      assert_separately(%w[-W:no-experimental --disable-gems] + options, PREAMBLE + code, timeout: 120)
+    end
+  end
+
+  def test_racing_sweep_and_sweep
+    assert_swept(<<~'RUBY')
+      assert_equal([:ok] * 6, Work.start(:simple, 10_000).map(&:take))
+      assert_equal([:ok] * 6, Work.start(:mixed, 10_000).map(&:take))
+      GC.verify_internal_consistency
+    RUBY
+  end
+
+  # Each of these sweeps what is left with all others standing.
+  def test_racing_sweep_and_all_that_ends_it
+    assert_swept(<<~'RUBY')
+      ractors = Work.start(:mixed, 12_000)
+      weak = ObjectSpace::WeakMap.new
+      30.times do |i|
+        1000.times { |k| weak["k#{k}"] = Object.new }
+        case i % 6
+        when 0 then GC.start
+        when 1 then GC.start(full_mark: false, immediate_sweep: false)
+        when 2 then ObjectSpace.each_object(Class) { }
+        when 3 then GC.disable; Array.new(100) { [] }; GC.enable
+        when 4 then GC.respond_to?(:compact) ? GC.compact : GC.start
+        when 5 then GC.verify_internal_consistency
+        end
+      end
+      assert_equal([:ok] * 6, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_sweep_and_stress
+    assert_swept(<<~'RUBY')
+      ractors = Work.start(:simple, 3000)
+      5.times { GC.stress = true; 20.times { Object.new }; GC.stress = false; sleep 0.01 }
+      assert_equal([:ok] * 6, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_sweep_and_compact_by_itself
+    omit "no compaction" unless GC.respond_to?(:auto_compact=)
+    assert_swept(<<~'RUBY')
+      GC.auto_compact = true
+      ractors = Work.start(:mixed, 4000)
+      5.times { GC.start }
+      assert_equal([:ok] * 6, ractors.map(&:take))
+      GC.auto_compact = false
+    RUBY
+  end
+
+  # The child has pages that Ractors had claimed which are no more.
+  def test_racing_sweep_and_fork
+    omit "no fork" unless Process.respond_to?(:fork)
+    assert_swept(<<~'RUBY')
+      ractors = Work.start(:simple, 15_000)
+      codes = Array.new(20) do
+        status(fork do
+          Work.run(:mixed, 100)
+          GC.start
+          GC.verify_internal_consistency
+          exit!(Work.run(:simple, 100) == :ok ? 7 : 8)
+        end)
+      end
+      assert_equal({ 7 => 20 }, codes.tally)
+      assert_equal([:ok] * 6, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_sweep_and_ends_of_ractors
+    assert_swept(<<~'RUBY')
+      working = Work.start(:mixed, 8000, 3)
+      30.times { assert_equal([:ok] * 4, Work.start(:simple, 100, 4).map(&:take)) }
+      assert_equal([:ok] * 3, working.map(&:take))
+    RUBY
+  end
+
+  def test_finalizers_and_object_ids
+    assert_swept(<<~'RUBY')
+      read, write = IO.pipe
+      FD = write.fileno
+      FINALIZER = ->(_) { IO.for_fd(FD, autoclose: false).syswrite(".") } # in whichever Ractor
+      ractors = Work.start(:simple, 8000)
+      ids = Array.new(2000) { Object.new.tap { |object| ObjectSpace.define_finalizer(object, FINALIZER) }.object_id }
+      assert_equal([:ok] * 6, ractors.map(&:take))
+      assert_equal(ids.uniq, ids)
+      4.times { GC.start }
+      write.close
+      assert_include(1900..2000, read.read.size)
+    RUBY
+  end
+
+  # What was made and what was freed, by whomever, is what there is.
+  def test_counts_are_exact
+    assert_swept(<<~'RUBY')
+      assert_equal([:ok] * 6, Work.start(:mixed, 5000).map(&:take))
+      3.times { GC.start }
+      GC.disable
+      stat = GC.stat
+      walked = ObjectSpace.count_objects
+      living = walked[:TOTAL] - walked[:FREE]
+      assert_in_delta(stat[:total_allocated_objects] - stat[:total_freed_objects], living, 500)
+      assert_in_delta(stat[:heap_live_slots], living, 500)
+    RUBY
+  end
+
+  # RUBY_INTERNAL_EVENT_FREEOBJ is told of each object.
+  def test_tracing_of_what_is_freed
+    assert_swept(<<~'RUBY')
+      require "objspace"
+      ObjectSpace.trace_object_allocations do
+        assert_equal([:ok] * 6, Work.start(:simple, 1000).map(&:take))
+      end
+    RUBY
+  end
+end
