@@ -12,16 +12,18 @@
  * Part of gc/default/default.c.
  *
  * Problem.  Each xmalloc and each xfree adds to two words of the heap's, which tell
- * when to collect.  With several Ractors a third of the time of what has malloc's
- * memory goes by in fetching that cache line.
+ * when to collect.  8 Ractors that make lambdas spend two fifths of their time on
+ * fetching that cache line.
  *
- * Solution.  With several Ractors a native thread adds up what it takes and gives
- * back, and tells it when it comes to GC_MALLOC_UNTOLD bytes, or to a 64th of the
- * limit at which the heap collects if that is less.  So a collection comes that
- * much too late or too early for each native thread.  A Ractor tells all when it
- * ends, GC.stat what its own thread has; other threads that end do not tell the rest.
+ * Solution.  A native thread adds up what it takes and gives back, and tells it
+ * when it comes to GC_MALLOC_UNTOLD bytes, or to a 64th of the limit at which the
+ * heap collects if that is less.  So a collection comes that much too late or too
+ * early for each native thread.  A realloc looks at the limit no more than in stock:
+ * who has told without looking does at the next malloc, however small.  A Ractor
+ * tells all when it ends, GC.stat what its own thread has; other threads that end do
+ * not tell the rest.
  *
- * With one Ractor all is as in stock, once its thread has told what was left.
+ * Before there is a second Ractor all is as in stock.
  *
  * The words are estimates, relaxed; what is untold is its thread's alone.
  */
@@ -32,6 +34,7 @@ static void objspace_malloc_increase_count(rb_objspace_t *objspace, size_t new_s
 
 #ifdef RB_THREAD_LOCAL_SPECIFIER
 static RB_THREAD_LOCAL_SPECIFIER ptrdiff_t gc_malloc_untold;
+static RB_THREAD_LOCAL_SPECIFIER bool gc_malloc_unlooked;
 
 /* Tells what this thread has not told. */
 static void
@@ -43,28 +46,32 @@ gc_malloc_tell(rb_objspace_t *objspace)
     objspace_malloc_increase_count(objspace, untold > 0 ? untold : 0, untold < 0 ? -untold : 0);
 }
 
-/* So many bytes became so many.  Any thread.  False: it is not told yet, and there is no need to look at the limit. */
+/* +old_size+ bytes became +new_size+.  Any thread.  Whether to look at the limit now, for one that may collect if it +may+. */
 static inline bool
-gc_malloc_count(rb_objspace_t *objspace, size_t new_size, size_t old_size)
+gc_malloc_count(rb_objspace_t *objspace, size_t new_size, size_t old_size, bool may)
 {
     if (rb_gc_multi_ractor_p()) {
         ptrdiff_t untold = gc_malloc_untold + (ptrdiff_t)(new_size - old_size);
         ptrdiff_t most = MIN(GC_MALLOC_UNTOLD, (ptrdiff_t)(malloc_limit / 64));
 
         gc_malloc_untold = untold;
-        if (-most < untold && untold < most) return false;
-        gc_malloc_tell(objspace);
+        if (-most < untold && untold < most) {
+            if (!may || !gc_malloc_unlooked) return false;
+        }
+        else {
+            gc_malloc_tell(objspace);
+        }
+        gc_malloc_unlooked = !may;
     }
     else {
-        if (gc_malloc_untold != 0) gc_malloc_tell(objspace);
         objspace_malloc_increase_count(objspace, new_size, old_size);
     }
-    return true;
+    return may;
 }
 
 #else
 # define gc_malloc_tell(objspace) ((void)0)
-# define gc_malloc_count(objspace, new_size, old_size) (objspace_malloc_increase_count(objspace, new_size, old_size), true)
+# define gc_malloc_count(objspace, new_size, old_size, may) (objspace_malloc_increase_count(objspace, new_size, old_size), (may))
 #endif
 
 #endif /* LOCKFREE_GC_MALLOC_COUNT_H */

@@ -21,8 +21,10 @@
  *   what is freed     what takes nothing with it but memory of malloc's:
  *   without the lock  gc_sweep_claim_frees_p.  Classes, methods, Symbols, fstrings,
  *                     what has an object_id, a finalizer or generic variables, and
- *                     T_DATA with a function of its own are left as they are.  A page
- *                     with one of those is given back, and swept with all stopped.
+ *                     T_DATA with a function of its own, or without a type, are left as
+ *                     they are.  A page with one of those is given back, and swept with
+ *                     all stopped; one with a zombie, which is freed when its finalizer
+ *                     has been called, is not claimed.
  *   without the lock  the slots of dead objects, and the list of free ones.  All else
  *   are written       of the page may be another Ractor's, whose write barrier knows
  *                     what lives in it: its bits are copied as it is claimed, and
@@ -33,17 +35,18 @@
  *                     them all back before it begins (gc_sweep_claims_give_back),
  *                     and the owner, which finds that it has none, claims again.  So
  *                     each page from heap->sweeping_page on is to be swept, and no
- *                     other, whenever all stand.
- *   is garbage?       (is_garbage_object) is answered by before_sweep and the mark
- *                     bits, which are as before until the page is swept; and asked of
- *                     such objects only as are not freed without the lock.
+ *                     other, whenever all stand.  gc_rest, whose steps stop nobody in
+ *                     stock, stops all.
+ *   is garbage?       (rb_gc_impl_garbage_object_p) is answered by before_sweep and the
+ *                     mark bits, which change together, with the lock; and asked of such
+ *                     objects only as are not freed without it.
  *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
  *                     ends the sweep of the heap.
  *
  * Limits.  Not where empty pages are to go back to the system, where the next
  * collection marks by increments and wants pages put by, where all are to be told
- * of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress, and not with one
- * Ractor.
+ * of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress, where the VM lock
+ * is held for another reason, and not before there is a second Ractor.
  */
 
 #define GC_SWEEP_CLAIM_LOOKS_AT 32 /* pages */
@@ -122,8 +125,10 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
         rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ)) return NULL;
 
     page = gc_sweep_claim_choose(cache, heap);
+    if (page->final_slots > 0) return NULL; /* who has called a finalizer links its slot, with the lock */
     if (page == heap->sweeping_page) {
-        heap->sweeping_page = ccan_list_next(&heap->pages, page, page_node);
+        /* others ask without the lock whether anything is to be swept: is_lazy_sweeping */
+        __atomic_store_n(&heap->sweeping_page, ccan_list_next(&heap->pages, page, page_node), __ATOMIC_RELAXED);
     }
     else {
         ccan_list_del(&page->page_node);
@@ -213,9 +218,12 @@ gc_sweep_claim_give_back(void *c, void *objspace_ptr)
     ccan_list_del(&page->page_node);
     ccan_list_add_before(&heap->pages, &heap->sweeping_page->page_node, &page->page_node);
     heap->sweeping_page = page;
+
+    heap->freed_slots += cache->claimed_freed;
+    heap->empty_slots -= cache->claimed_freed; /* which the step will count */
 }
 
-/* All others stand. */
+/* All others stand, or have ended. */
 static void
 gc_sweep_claims_give_back(rb_objspace_t *objspace)
 {
@@ -229,6 +237,17 @@ gc_sweep_claim_time(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 * 1000 * 1000 + now.tv_nsec;
+}
+
+/* Whether what is unmarked in a page that may be swept just now was unmarked before.  Any Ractor. */
+static bool
+gc_sweep_claim_garbage_p(rb_objspace_t *objspace, VALUE obj)
+{
+    unsigned int lev = rb_gc_cr_lock();
+    bool garbage = GET_HEAP_PAGE(obj)->flags.before_sweep && !RVALUE_MARKED(objspace, obj);
+
+    rb_gc_cr_unlock(lev);
+    return garbage;
 }
 
 /* With the VM lock, which it gives away and takes again: a page with free slots that nobody else has, or NULL. */

@@ -142,6 +142,26 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
     RUBY
   end
 
+  # Who has called a finalizer links the slot into a page that may be swept just then: a slot was lost, or a whole list.
+  def test_racing_sweep_and_finalizers
+    assert_swept(<<~'RUBY')
+      working = Array.new(2) do
+        Ractor.new do
+          kept = Array.new(2000)
+          1_500_000.times { |i| kept[i * 7919 % 2000] = Object.new; Object.new; Object.new }
+          :ok
+        end
+      end
+      finalizer = proc { |id| 3.times { 3.0 * id } }
+      60.times do
+        5000.times { ObjectSpace.define_finalizer(Object.new, finalizer); Object.new }
+        GC.start(full_mark: false)
+      end
+      assert_equal([:ok] * 2, working.map(&:take))
+      assert_equal(500_000, Array.new(500_000) { Object.new }.size) # else NoMemoryError
+    RUBY
+  end
+
   # What was made and what was freed, by whomever, is what there is.
   def test_counts_are_exact
     assert_swept(<<~'RUBY')
