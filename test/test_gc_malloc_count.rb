@@ -38,7 +38,7 @@ class TestLockfreeGCMallocCount < Test::Unit::TestCase
       GC.start
       GC.disable
       before = GC.stat(:malloc_increase_bytes)
-      kept = Array.new(10) { "x" * 1000 }
+      KEPT = Array.new(10) { "x" * 1000 }
       assert_operator(GC.stat(:malloc_increase_bytes) - before, :>=, 10_000)
     RUBY
   end
