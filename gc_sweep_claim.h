@@ -262,7 +262,7 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
         rb_gc_cr_unlock(*lev);
         uint64_t start = objspace->flags.measure_gc ? gc_sweep_claim_time() : 0;
         bool all = gc_sweep_claimed_page(objspace, cache, &bits, &empty);
-        uint64_t time = objspace->flags.measure_gc ? gc_sweep_claim_time() - start : 0;
+        uint64_t time = start > 0 ? gc_sweep_claim_time() - start : 0;
         *lev = rb_gc_cr_lock();
 
         objspace->profile.sweeping_time_ns += time;
