@@ -23,6 +23,9 @@
  * tells all when it ends, GC.stat what its own thread has; other threads that end do
  * not tell the rest.
  *
+ * What is taken in all since the last collection, whatever was given back, is told
+ * as well, for gc_room.h.
+ *
  * Before there is a second Ractor all is as in stock.
  *
  * The words are estimates, relaxed; what is untold is its thread's alone.
@@ -35,6 +38,8 @@ static void objspace_malloc_increase_count(rb_objspace_t *objspace, size_t new_s
 #ifdef RB_THREAD_LOCAL_SPECIFIER
 static RB_THREAD_LOCAL_SPECIFIER ptrdiff_t gc_malloc_untold;
 static RB_THREAD_LOCAL_SPECIFIER bool gc_malloc_unlooked;
+static RB_THREAD_LOCAL_SPECIFIER size_t gc_malloc_taken; /* whatever was given back; not told either */
+static RB_THREAD_LOCAL_SPECIFIER size_t gc_malloc_freed; /* by this thread, ever; wraps */
 
 /* Tells what this thread has not told. */
 static void
@@ -42,7 +47,9 @@ gc_malloc_tell(rb_objspace_t *objspace)
 {
     ptrdiff_t untold = gc_malloc_untold;
 
+    RUBY_ATOMIC_SIZE_ADD(objspace->malloc_taken, gc_malloc_taken);
     gc_malloc_untold = 0;
+    gc_malloc_taken = 0;
     objspace_malloc_increase_count(objspace, untold > 0 ? untold : 0, untold < 0 ? -untold : 0);
 }
 
@@ -54,8 +61,9 @@ gc_malloc_count(rb_objspace_t *objspace, size_t new_size, size_t old_size, bool 
         ptrdiff_t untold = gc_malloc_untold + (ptrdiff_t)(new_size - old_size);
         ptrdiff_t most = MIN(GC_MALLOC_UNTOLD, (ptrdiff_t)(malloc_limit / 64));
 
+        if (new_size > old_size) gc_malloc_taken += new_size - old_size; else gc_malloc_freed += old_size - new_size;
         gc_malloc_untold = untold;
-        if (-most < untold && untold < most) {
+        if (-most < untold && untold < most && gc_malloc_taken < 8 * GC_MALLOC_UNTOLD) {
             if (!may || !gc_malloc_unlooked) return false;
         }
         else {
@@ -70,6 +78,7 @@ gc_malloc_count(rb_objspace_t *objspace, size_t new_size, size_t old_size, bool 
 }
 
 #else
+# define gc_malloc_freed ((size_t)0)
 # define gc_malloc_tell(objspace) ((void)0)
 # define gc_malloc_count(objspace, new_size, old_size, may) (objspace_malloc_increase_count(objspace, new_size, old_size), (may))
 #endif

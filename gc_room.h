@@ -30,12 +30,13 @@
  * major collections, and by each that finds main alone.
  *
  * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run,
- * and a page for each heap that it uses; what their objects have of malloc's, and
- * the stacks of Fibers, count as pages do.  Nothing with one Ractor.  No heap gets
- * more than RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  When the system has
- * no memory, be it for a page or for malloc, room is given up, and there is none
- * for GC_ROOM_DENIED collections.  Three times as much room took no less time:
- * what fits into the processor's caches is worth a collection.
+ * and a page for each heap that it uses.  What their objects have of malloc's, and
+ * the stacks of Fibers, count as pages do beyond as much as the pages have, and no
+ * page is made when GC_ROOM_MALLOC has been taken.  Nothing with one Ractor.  No
+ * heap gets more than RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  When the
+ * system has no memory, be it for a page or for malloc, room is given up, and there
+ * is none for GC_ROOM_DENIED collections.  Three times as much room took no less
+ * time: what fits into the processor's caches is worth a collection.
  *
  * All of this is read and written with the VM lock; taken_pages by its Ractor
  * alone, but for the survey, when all others stand; room_denied is written by
@@ -43,6 +44,7 @@
  */
 
 #define GC_ROOM_PAGES 8            /* for each Ractor: 512 kB */
+#define GC_ROOM_MALLOC (1024 * 1024) /* for each that can run, in bytes: what they may take from malloc meanwhile */
 #define GC_ROOM_DENIED 16
 
 size_t rb_fiber_pool_used_bytes(void); // fiber_pool.h
@@ -77,7 +79,8 @@ gc_room_ractors(rb_objspace_t *objspace, const struct gc_room_survey *survey)
     if (survey->sum == 0) return 0;
 
     double bytes = survey->sum * HEAP_PAGE_SIZE;
-    double held = (double)__atomic_load_n(&malloc_increase, __ATOMIC_RELAXED) + rb_fiber_pool_used_bytes();
+    double held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) + rb_fiber_pool_used_bytes();
+    held = held > bytes ? held - bytes : 0;
     double ractors = MIN(survey->sum * survey->sum / survey->squares, rb_ractor_max_running()) * bytes / (bytes + held);
 
     return ractors < 1 ? 0 : ractors;
@@ -117,7 +120,8 @@ gc_room_survey(rb_objspace_t *objspace)
         rb_heap_t *heap = &heaps[i];
         size_t wanted = gc_room_wanted_slots(heap, i, &survey, ractors);
 
-        heap->room.slots = wanted >= heap->room.slots ? wanted : heap->room.slots - (heap->room.slots - wanted + 3) / 4;
+        bool slowly = ractors > 0 && wanted < heap->room.slots;
+        heap->room.slots = slowly ? heap->room.slots - (heap->room.slots - wanted + 3) / 4 : wanted;
     }
 }
 
@@ -191,6 +195,7 @@ static bool
 gc_room_make_page(rb_objspace_t *objspace, rb_heap_t *heap)
 {
     if (heap->total_slots >= heap->room.total_slots || heap->sweeping_page) return false;
+    if (__atomic_load_n(&objspace->malloc_taken, __ATOMIC_RELAXED) > GC_ROOM_MALLOC * (size_t)rb_ractor_max_running()) return false;
 
     struct heap_page *page = heap_page_resurrect(objspace);
     if (!page) page = heap_page_allocate(objspace);

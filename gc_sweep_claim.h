@@ -43,13 +43,17 @@
  *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
  *                     ends the sweep of the heap.
  *
- * Limits.  Not where empty pages are to go back to the system, where the next
+ * Limits.  Where a page had more than GC_SWEEP_CLAIM_MALLOC bytes of malloc's, the
+ * rest of the pages is swept in steps, and at once: garbage that lies about for
+ * long costs three times the memory there, and the time goes by in malloc.
+ * Not where empty pages are to go back to the system, where the next
  * collection marks by increments and wants pages put by, where all are to be told
  * of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress, where the VM lock
  * is held for another reason, and not before there is a second Ractor.
  */
 
-#define GC_SWEEP_CLAIM_LOOKS_AT 32 /* pages */
+#define GC_SWEEP_CLAIM_LOOKS_AT 32           /* pages */
+#define GC_SWEEP_CLAIM_MALLOC    (256 * 1024) /* bytes of malloc's in one page */
 
 /* What is unknown of a page without the VM lock. */
 struct gc_sweep_claim_bits {
@@ -120,6 +124,7 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
     struct heap_page *page = heap->sweeping_page;
 
     if (!page || !ccan_list_next(&heap->pages, page, page_node) || !rb_gc_multi_ractor_p()) return NULL;
+    if (objspace->claims_refused_at == objspace->profile.count) return NULL;
     if (objspace->flags.immediate_sweep || objspace->flags.during_compacting || heap->compact_cursor || ruby_gc_stressful ||
         RGENGC_CHECK_MODE || heap_pages_freeable_pages > 0 || will_be_incremental_marking(objspace) ||
         rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ)) return NULL;
@@ -261,11 +266,14 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
 
         rb_gc_cr_unlock(*lev);
         uint64_t start = objspace->flags.measure_gc ? gc_sweep_claim_time() : 0;
+        size_t malloc_freed = gc_malloc_freed;
         bool all = gc_sweep_claimed_page(objspace, cache, &bits, &empty);
+        malloc_freed = gc_malloc_freed - malloc_freed;
         uint64_t time = start > 0 ? gc_sweep_claim_time() - start : 0;
         *lev = rb_gc_cr_lock();
 
         objspace->profile.sweeping_time_ns += time;
+        if (malloc_freed > GC_SWEEP_CLAIM_MALLOC) objspace->claims_refused_at = objspace->profile.count;
         if (!cache->claimed_page) continue; /* somebody swept in a step meanwhile */
         if (!all) {
             gc_sweep_claim_give_back(cache, objspace);
