@@ -51,6 +51,7 @@ size_t rb_fiber_pool_used_bytes(void); // fiber_pool.h
 
 struct gc_room_survey {
     double sum, squares;
+    double held; /* of other memory, in bytes */
     double taken[HEAP_COUNT];
     unsigned int takers[HEAP_COUNT];
 };
@@ -74,13 +75,10 @@ gc_room_count_taken(void *c, void *data)
 
 /* The Ractors that make objects: less than their number where a page takes other memory along, none where it takes much. */
 static double
-gc_room_ractors(rb_objspace_t *objspace, const struct gc_room_survey *survey)
+gc_room_ractors(const struct gc_room_survey *survey)
 {
-    if (survey->sum == 0) return 0;
-
     double bytes = survey->sum * HEAP_PAGE_SIZE;
-    double held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) + rb_fiber_pool_used_bytes();
-    held = held > bytes ? held - bytes : 0;
+    double held = survey->held > bytes ? survey->held - bytes : 0;
     double ractors = MIN(survey->sum * survey->sum / survey->squares, rb_ractor_max_running()) * bytes / (bytes + held);
 
     return ractors < 1 ? 0 : ractors;
@@ -103,7 +101,7 @@ gc_room_wanted_slots(const rb_heap_t *heap, int i, const struct gc_room_survey *
 static void
 gc_room_survey(rb_objspace_t *objspace)
 {
-    struct gc_room_survey survey = { 0 };
+    struct gc_room_survey survey = { .held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
 
     bool denied = RUBY_ATOMIC_LOAD(objspace->room_denied) > 0;
@@ -114,7 +112,8 @@ gc_room_survey(rb_objspace_t *objspace)
     }
     if (survey.sum == 0) return;
 
-    double ractors = gc_room_ractors(objspace, &survey);
+    survey.held += rb_fiber_pool_used_bytes();
+    double ractors = gc_room_ractors(&survey);
 
     for (int i = 0; i < HEAP_COUNT; i++) {
         rb_heap_t *heap = &heaps[i];

@@ -52,14 +52,10 @@
  * is held for another reason, and not before there is a second Ractor.
  */
 
+#include "hrtime.h"
+
 #define GC_SWEEP_CLAIM_LOOKS_AT 32           /* pages */
 #define GC_SWEEP_CLAIM_MALLOC    (256 * 1024) /* bytes of malloc's in one page */
-
-/* What is unknown of a page without the VM lock. */
-struct gc_sweep_claim_bits {
-    bits_t dead[HEAP_PAGE_BITMAP_LIMIT];
-    bool unprotected; /* some of the dead ones, whose bits are to be cleared */
-};
 
 /* Whether freeing +obj+, which is dead, is nobody else's business.  Any Ractor, no lock. */
 static inline bool
@@ -117,20 +113,26 @@ gc_sweep_claim_choose(const rb_ractor_newobj_cache_t *cache, rb_heap_t *heap)
     return heap->sweeping_page;
 }
 
-/* With the VM lock: the next page of +heap+ that is to be swept, or NULL: it is to be swept in a step, if at all. */
-static struct heap_page *
-gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, struct gc_sweep_claim_bits *bits)
+/* With the VM lock: claims a page of +heap+ that is to be swept, and tells what is +dead+ in it.  False: it is to be swept in
+ * a step, if at all. */
+static bool
+gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, bits_t *dead)
 {
     struct heap_page *page = heap->sweeping_page;
 
-    if (!page || !ccan_list_next(&heap->pages, page, page_node) || !rb_gc_multi_ractor_p()) return NULL;
-    if (objspace->claims_refused_at == objspace->profile.count) return NULL;
+    if (!page || !ccan_list_next(&heap->pages, page, page_node) || !rb_gc_multi_ractor_p()) return false;
+    if (objspace->claims_refused_at == objspace->profile.count) return false;
     if (objspace->flags.immediate_sweep || objspace->flags.during_compacting || heap->compact_cursor || ruby_gc_stressful ||
         RGENGC_CHECK_MODE || heap_pages_freeable_pages > 0 || will_be_incremental_marking(objspace) ||
-        rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ)) return NULL;
+        rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ)) return false;
 
     page = gc_sweep_claim_choose(cache, heap);
-    if (page->final_slots > 0) return NULL; /* who has called a finalizer links its slot, with the lock */
+    if (page->final_slots > 0) return false; /* who has called a finalizer links its slot, with the lock */
+    for (int i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) {
+        dead[i] = ~page->mark_bits[i];
+        if (dead[i] & page->wb_unprotected_bits[i]) return false; /* bits of those are to be cleared */
+    }
+
     if (page == heap->sweeping_page) {
         /* others ask without the lock whether anything is to be swept: is_lazy_sweeping */
         __atomic_store_n(&heap->sweeping_page, ccan_list_next(&heap->pages, page, page_node), __ATOMIC_RELAXED);
@@ -142,19 +144,12 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
     cache->claimed_page = page;
     cache->claimed_freed = 0;
     objspace->claimed_pages++;
-
-    bits->unprotected = false;
-    for (int i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) {
-        bits->dead[i] = ~page->mark_bits[i];
-        if (bits->dead[i] & page->wb_unprotected_bits[i]) bits->unprotected = true;
-    }
-    return page;
+    return true;
 }
 
-/* Without the lock: frees what is dead in the claimed page; counts what is free. False: some of the dead is left as it is. */
+/* Without the lock: frees what is +dead+ in the claimed page; counts what is free.  False: some of it is left as it is. */
 static bool
-gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, const struct gc_sweep_claim_bits *bits,
-                      size_t *empty)
+gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, const bits_t *dead, size_t *empty)
 {
     struct heap_page *page = cache->claimed_page;
     const int slot_size = page->slot_size;
@@ -162,28 +157,21 @@ gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, 
     bool all = true;
 
     *empty = 0;
-    if (bits->unprotected) return false;
-
     for (; p < end; p += slot_size) {
         VALUE obj = (VALUE)p;
-        if (!(bits->dead[BITMAP_INDEX(obj)] & BITMAP_BIT(obj))) continue;
+        if (!(dead[BITMAP_INDEX(obj)] & BITMAP_BIT(obj))) continue;
 
         rb_asan_unpoison_object(obj, false);
-        switch (BUILTIN_TYPE(obj)) {
-          case T_NONE:
+        if (BUILTIN_TYPE(obj) == T_NONE) {
             (*empty)++;
-            break;
-          case T_ZOMBIE:
-            break;
-          default:
-            if (gc_sweep_claim_frees_p(obj) && rb_gc_obj_free(objspace, obj)) {
-                (void)VALGRIND_MAKE_MEM_UNDEFINED((void*)obj, BASE_SLOT_SIZE);
-                gc_sweep_claim_add_freeobj(page, obj);
-                cache->claimed_freed++;
-            }
-            else {
-                all = false;
-            }
+        }
+        else if (gc_sweep_claim_frees_p(obj) && rb_gc_obj_free(objspace, obj)) {
+            (void)VALGRIND_MAKE_MEM_UNDEFINED((void*)obj, BASE_SLOT_SIZE);
+            gc_sweep_claim_add_freeobj(page, obj);
+            cache->claimed_freed++;
+        }
+        else {
+            all = false;
         }
     }
     return all;
@@ -235,15 +223,6 @@ gc_sweep_claims_give_back(rb_objspace_t *objspace)
     if (objspace->claimed_pages > 0) rb_gc_ractor_newobj_cache_foreach(gc_sweep_claim_give_back, objspace);
 }
 
-/* In nanoseconds.  Not of the process, whose other Ractors compute. */
-static uint64_t
-gc_sweep_claim_time(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 * 1000 * 1000 + now.tv_nsec;
-}
-
 /* Whether what is unmarked in a page that may be swept just now was unmarked before.  Any Ractor. */
 static bool
 gc_sweep_claim_garbage_p(rb_objspace_t *objspace, VALUE obj)
@@ -259,17 +238,17 @@ gc_sweep_claim_garbage_p(rb_objspace_t *objspace, VALUE obj)
 static struct heap_page *
 gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, unsigned int *lev)
 {
-    struct gc_sweep_claim_bits bits;
+    bits_t dead[HEAP_PAGE_BITMAP_LIMIT];
 
-    while (!heap->free_pages && gc_sweep_claim(objspace, cache, heap, &bits)) {
+    while (!heap->free_pages && gc_sweep_claim(objspace, cache, heap, dead)) {
         size_t empty;
 
         rb_gc_cr_unlock(*lev);
-        uint64_t start = objspace->flags.measure_gc ? gc_sweep_claim_time() : 0;
+        rb_hrtime_t start = objspace->flags.measure_gc ? rb_hrtime_now() : 0; /* not the process's, whose others compute */
         size_t malloc_freed = gc_malloc_freed;
-        bool all = gc_sweep_claimed_page(objspace, cache, &bits, &empty);
+        bool all = gc_sweep_claimed_page(objspace, cache, dead, &empty);
         malloc_freed = gc_malloc_freed - malloc_freed;
-        uint64_t time = start > 0 ? gc_sweep_claim_time() - start : 0;
+        rb_hrtime_t time = start > 0 ? rb_hrtime_now() - start : 0;
         *lev = rb_gc_cr_lock();
 
         objspace->profile.sweeping_time_ns += time;

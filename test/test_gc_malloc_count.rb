@@ -2,8 +2,11 @@
 # test_gc_malloc_count.rb - gc_malloc_count.h: malloc's bytes make the heap collect as often as in stock.
 
 require "test/unit"
+require_relative "minirubies"
 
 class TestLockfreeGCMallocCount < Test::Unit::TestCase
+  include LockfreeMinirubies
+
   # What a miniruby collects in +code+, beside a Ractor that waits.
   def collected(miniruby, code, environment)
     program = "Warning[:experimental] = false; waiting = Ractor.new { Ractor.receive }; before = GC.count; #{code}; puts GC.count - before"
@@ -11,10 +14,7 @@ class TestLockfreeGCMallocCount < Test::Unit::TestCase
   end
 
   def assert_collects_like_stock(code, environment = {})
-    stock = ENV["STOCK_MINIRUBY"]
-    omit "no stock miniruby" unless stock && File.executable?(stock)
-    ours = File.join(File.dirname(EnvUtil.rubybin), "miniruby")
-    assert_in_delta(*[stock, ours].map { |miniruby| collected(miniruby, code, environment) }, 8)
+    assert_in_delta(*[stock, our_miniruby].map { |miniruby| collected(miniruby, code, environment) }, 8)
   end
 
   def test_many_small_ones = assert_collects_like_stock("1_000_000.times { Array.new(20) }")

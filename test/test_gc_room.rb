@@ -3,8 +3,11 @@
 
 require "etc"
 require "test/unit"
+require_relative "minirubies"
 
 class TestLockfreeGCRoom < Test::Unit::TestCase
+  include LockfreeMinirubies
+
   PROGRAM = <<~'RUBY'
     Warning[:experimental] = false
     before = GC.stat
@@ -19,25 +22,19 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     IO.popen([miniruby, "--disable-all", "-e", program], &:read).lines.map { |line| Integer(line) }
   end
 
-  def ours(program) = numbers(File.join(File.dirname(EnvUtil.rubybin), "miniruby"), program)
-
-  def stock(program)
-    miniruby = ENV["STOCK_MINIRUBY"]
-    omit "no stock miniruby" unless miniruby && File.executable?(miniruby)
-    numbers(miniruby, program)
-  end
+  def ours(program) = numbers(our_miniruby, program)
 
   # Stock: some 500 collections, every fourth a major one.
   def test_eight_ractors_collect_seldom
     collections, majors, pages = ours(PROGRAM)
-    assert_operator(collections, :<, stock(PROGRAM)[0] / 2)
+    assert_operator(collections, :<, numbers(stock, PROGRAM)[0] / 2)
     assert_operator(majors, :<, 20)
     assert_operator(pages, :<, 14 + 8 * (8 + 5))
   end
 
   def test_one_thread_has_the_heap_of_stock
     program = "500_000.times { |i| [i] }; puts GC.count, GC.stat(:heap_allocated_pages)"
-    stock(program).zip(ours(program)) { |theirs, mine| assert_in_delta(theirs, mine, theirs * 0.2 + 1) }
+    numbers(stock, program).zip(ours(program)) { |theirs, mine| assert_in_delta(theirs, mine, theirs * 0.2 + 1) }
   end
 
   # A page of them has megabytes of malloc's: there is no room for those.
@@ -48,14 +45,7 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
 
   # Stock has 14 pages there, with one Ractor or with 200.
   def test_room_is_for_as_many_as_can_run
-    _, _, pages = ours(<<~'RUBY')
-      Warning[:experimental] = false
-      before = GC.stat
-      ractors = Array.new(200) { Ractor.new { Ractor.receive; 4_000.times { |i| [i] }; nil } }
-      ractors.each { |ractor| ractor.send(:start) }
-      ractors.each(&:take)
-      puts GC.count - before[:count], GC.stat(:major_gc_count) - before[:major_gc_count], GC.stat(:heap_allocated_pages)
-    RUBY
+    _, _, pages = ours(PROGRAM.sub("new(8)", "new(200)").sub("200_000", "4_000"))
     running = [8, Etc.nprocessors].max
     assert_operator(pages, :<, 25 + running * (8 + 5))
   end

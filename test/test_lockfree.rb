@@ -4,14 +4,13 @@
 require "test/unit"
 require "open3"
 require "rbconfig"
+require_relative "minirubies"
 
 class TestLockfree < Test::Unit::TestCase
+  include LockfreeMinirubies
+
   ROOT = File.dirname(__dir__)
   TREE = $LOADED_FEATURES.grep(%r{/tool/lib/envutil\.rb\z}) { |file| File.dirname(file, 3) }.first
-
-  def stock
-    ENV["STOCK_MINIRUBY"] or omit "STOCK_MINIRUBY names no stock miniruby (make test-ours sets it)"
-  end
 
   # What +ruby+, or else ours, prints; where that is its own name, nothing.
   def printed(*args, ruby: EnvUtil.rubybin)

@@ -3,13 +3,12 @@
 
 require "test/unit"
 require "open3"
+require_relative "minirubies"
 
 class TestLockfreeVariable < Test::Unit::TestCase
-  PROGRAMS = File.join(__dir__, "programs")
+  include LockfreeMinirubies
 
-  def stock
-    ENV["STOCK_MINIRUBY"] or omit "STOCK_MINIRUBY names no stock miniruby (make test-ours sets it)"
-  end
+  PROGRAMS = File.join(__dir__, "programs")
 
   def run_program(ruby, name, *args)
     out, err, status = Open3.capture3(*ruby, "--disable-gems", File.join(PROGRAMS, name), *args)

@@ -17,7 +17,7 @@
  * the lock.
  */
 
-#define SCENARIOS(S) S(two_sweepers) S(step_beside) S(rest_beside) S(dead_in_table) S(write_barrier)
+#define SCENARIOS(S) S(two_sweepers) S(step_beside) S(dead_in_table) S(write_barrier)
 
 #define MUTANTS(M) \
     M(two_sweepers, CLAIMED_WITHOUT_LOCK, "a page is claimed without the lock") \
@@ -26,7 +26,7 @@
     M(step_beside, NOT_GIVEN_BACK, "a step leaves claimed pages to their owners") \
     M(step_beside, GIVEN_BACK_UNTOLD, "the owner of a page that was given back still has it") \
     M(step_beside, OWNER_DOES_NOT_LOOK, "the owner does not look whether it still has the page") \
-    M(rest_beside, REST_WITHOUT_STOP, "the rest is swept with the lock, but nobody is stopped: as stock") \
+    M(step_beside, REST_WITHOUT_STOP, "the rest is swept with the lock, but nobody is stopped: as stock") \
     M(dead_in_table, FREED_ALONE, "what is in a table is freed without the lock") \
     M(dead_in_table, SWEPT_TOO_EARLY, "the page is said to be swept before it is") \
     M(write_barrier, AGE_WITHOUT_LOCK, "the age of what is dead is cleared without the lock") \
@@ -221,7 +221,7 @@ struct sweep_scenario : scenario<S, RACTORS> {
     collect()
     {
         enter();
-        stop();
+        if (mutant != REST_WITHOUT_STOP) stop();
         if (next($) < PAGES) sweep_rest();
         for (int i = 0; i < PAGES; i++) RL_ASSERT(swept[i]($) == 1);
         leave();
@@ -255,26 +255,6 @@ struct step_beside : sweep_scenario<step_beside, 2> {
     }
 
     void after() { for (int i = 0; i < PAGES; i++) RL_ASSERT(swept[i]($) == 1); }
-};
-
-/* gc_rest, for all that wants the heap swept. */
-struct rest_beside : sweep_scenario<rest_beside, 2> {
-    void setup() { start(DEAD); }
-
-    void
-    ractor(int me)
-    {
-        if (me == 0) {
-            allocate(me);
-        }
-        else {
-            enter();
-            if (mutant != REST_WITHOUT_STOP) stop();
-            sweep_rest();
-            leave();
-        }
-        end();
-    }
 };
 
 /* Another finds a dead object in a table, with the lock, and asks whether it is garbage. */

@@ -4,13 +4,13 @@
 require "test/unit"
 require "open3"
 require_relative "../assert_ractors"
+require_relative "../minirubies"
 
 class TestLockfreeVmClassNew < Test::Unit::TestCase
   include LockfreeAssertRactors
+  include LockfreeMinirubies
 
   PROGRAM = File.expand_path("../programs/class_new.rb", __dir__)
-
-  def stock = ENV["STOCK_MINIRUBY"] || omit("STOCK_MINIRUBY names no stock miniruby (make test-ours sets it)")
 
   def output(binary, *arguments)
     out, err, status = Open3.capture3(binary, "--disable-gems", *arguments)

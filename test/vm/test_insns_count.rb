@@ -3,8 +3,11 @@
 
 require "test/unit"
 require "open3"
+require_relative "../minirubies"
 
 class TestLockfreeVMInsnsCount < Test::Unit::TestCase
+  include LockfreeMinirubies
+
   PROGRAM = <<~'RUBY'
     $VERBOSE = nil
     count = -> { RubyVM::YJIT.runtime_stats(:vm_insns_count) }
@@ -30,7 +33,6 @@ class TestLockfreeVMInsnsCount < Test::Unit::TestCase
   # Without compilation, each turn of the loops takes the same instructions on both.
   def test_same_as_stock
     options = ["--yjit", "--yjit-call-threshold=1000000", "--yjit-stats=quiet"]
-    stock = ENV["STOCK_MINIRUBY"] or omit "STOCK_MINIRUBY names no stock miniruby (make test-ours sets it)"
     ours = counts(EnvUtil.rubybin, "--yjit-disable-loop-entry", *options)
     theirs = counts(stock, *options)
     assert_equal theirs[0], ours[0]

@@ -3,8 +3,11 @@
 
 require "test/unit"
 require "open3"
+require_relative "../minirubies"
 
 class TestLockfreeYjitCompareBranch < Test::Unit::TestCase
+  include LockfreeMinirubies
+
   def setup
     omit "no YJIT here" unless defined?(RubyVM::YJIT.enable)
   end
@@ -174,7 +177,6 @@ class TestLockfreeYjitCompareBranch < Test::Unit::TestCase
 
   # A branch is an instruction of its own in the statistics, as in stock.
   def test_counted
-    stock = ENV["STOCK_MINIRUBY"] or omit "STOCK_MINIRUBY names no stock miniruby (make test-ours sets it)"
     expected, counted = [stock, EnvUtil.rubybin].map do |ruby|
       IO.popen([ruby, *%w[--disable-gems --yjit --yjit-stats=quiet --yjit-call-threshold=2 -e], <<~'RUBY'], &:read).to_i
         def m(a, b) = (a < b ? 1 : 2)
