@@ -97,15 +97,15 @@ rb_fiber_pool_used_bytes(void)
 
 static void fiber_pool_stack_free(struct fiber_pool_stack *stack);
 
-/* Whether the stack of a Fiber that ends is to keep its memory.  AddressSanitizer is to see that it is nobody's. */
+/* Whether the stack of a Fiber that ends keeps its memory, until it leaves the cache.  AddressSanitizer is to see that it is
+ * nobody's. */
 static bool
 fiber_pool_keeps_memory(const struct fiber_pool *pool)
 {
 #ifdef COROUTINE_SANITIZE_ADDRESS
     return false;
 #else
-    const struct fiber_pool_cache *cache = fiber_pool_cache(pool);
-    return cache && cache->count < FIBER_POOL_CACHE_MAX;
+    return fiber_pool_cache(pool) != NULL;
 #endif
 }
 

@@ -241,7 +241,7 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
     bits_t dead[HEAP_PAGE_BITMAP_LIMIT];
 
     while (!heap->free_pages && gc_sweep_claim(objspace, cache, heap, dead)) {
-        size_t empty;
+        size_t empty, collection = objspace->profile.count;
 
         rb_gc_cr_unlock(*lev);
         rb_hrtime_t start = objspace->flags.measure_gc ? rb_hrtime_now() : 0; /* not the process's, whose others compute */
@@ -252,7 +252,7 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
         *lev = rb_gc_cr_lock();
 
         objspace->profile.sweeping_time_ns += time;
-        if (malloc_freed > GC_SWEEP_CLAIM_MALLOC) objspace->claims_refused_at = objspace->profile.count;
+        if (malloc_freed > GC_SWEEP_CLAIM_MALLOC) objspace->claims_refused_at = collection;
         if (!cache->claimed_page) continue; /* somebody swept in a step meanwhile */
         if (!all) {
             gc_sweep_claim_give_back(cache, objspace);
