@@ -38,7 +38,8 @@
  *
  * Invariants.
  *   [1] A word is written from 0 to a number once for each object, by compare-and-swap
- *       (take); who loses it has the winner's number.
+ *       (take); who loses it has the winner's number.  As long as there is one Ractor,
+ *       a store does.
  *   [2] From a look at object_ids to the last use of its words there is no safe point.
  *       So a stop finds nobody in it, and it is freed by a stop alone: when the sweep
  *       of a page leaves no number in it (trim), or with the page.
@@ -67,7 +68,7 @@
  *
  * Cost.  Of an object that has been asked before: four loads.  Of a new one a
  * compare-and-swap in a line that its own Ractor fills.  A page with such an
- * object has 8 bytes a slot more, at most a fifth of it (the tables took some 100 bytes an
+ * object has 8 bytes a slot more, at most a fifth of it (the tables took some 90 bytes an
  * object).  It is the system's memory, not the collector's: malloc_increase does
  * not know it.
  *
@@ -153,10 +154,10 @@ gc_object_id_next(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
     size_t number = cache->next_object_id;
 
     if (number == cache->end_of_object_ids) {
-        size_t count = rb_gc_multi_ractor_p() ? GC_OBJECT_ID_RANGE : 1;
+        if (!rb_gc_multi_ractor_p()) return objspace->next_object_id++;
 
-        number = __atomic_fetch_add(&objspace->next_object_id, count, __ATOMIC_RELAXED);
-        gc_object_id_store_relaxed(&cache->end_of_object_ids, number + count);
+        number = __atomic_fetch_add(&objspace->next_object_id, GC_OBJECT_ID_RANGE, __ATOMIC_RELAXED);
+        gc_object_id_store_relaxed(&cache->end_of_object_ids, number + GC_OBJECT_ID_RANGE);
     }
     gc_object_id_store_relaxed(&cache->next_object_id, number + 1);
     return number;
@@ -191,6 +192,10 @@ gc_object_id_take(rb_objspace_t *objspace, VALUE obj)
     if (RB_UNLIKELY(objspace->id_to_obj_tbl)) return gc_object_id_take_into_table(objspace, cache, page, obj);
 
     size_t number = gc_object_id_next(objspace, cache), other = 0;
+    if (!rb_gc_multi_ractor_p()) {
+        gc_object_id_store_relaxed(word, number);
+        return number;
+    }
     if (__atomic_compare_exchange_n(word, &other, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return number;
 
     gc_object_id_store_relaxed(&cache->next_object_id, number); /* for the next object */
