@@ -297,4 +297,119 @@ mod tests {
         frames.insert(pc(7), (1 as *const _, 1));
         assert_eq!(frames.get(&pc(7)), Some(&(1 as *const _, 1)));
     }
+
+    /// Who is in a branch, at the start of any of its instructions, while it is patched.
+    #[cfg(target_arch = "x86_64")]
+    mod patched_while_run {
+        use super::*;
+
+        const TARGETS: [usize; 2] = [0x300, 0x400];
+        const MADE_ELSEWHERE: usize = 0x200;
+
+        fn branch(gen_fn: &BranchGenFn, start: usize, size: usize) -> Branch {
+            let ptr = |pos| CodeBlock::new_dummy(1024).get_ptr(pos);
+            Branch {
+                block: Cell::new(NonNull::dangling()), // nobody asks
+                start_addr: ptr(start),
+                end_addr: Cell::new(ptr(start + size)),
+                targets: Default::default(),
+                places: dead_branch::Places::of(&Default::default()),
+                gen_fn: gen_fn.clone(),
+            }
+        }
+
+        /// The code of a branch that lies at `start`, as regenerate_branch writes it over one that ends at `old_end`.
+        fn code(gen_fn: &BranchGenFn, start: usize, targets: [usize; 2], old_end: usize) -> Vec<u8> {
+            let mut cb = CodeBlock::new_dummy(1024);
+            let [target0, target1] = targets.map(|pos| Target::CodePtr(cb.get_ptr(pos)));
+            let mut asm = Assembler::new(0);
+            gen_fn.call(&mut asm, target0, Some(target1));
+            cb.set_pos(start);
+            asm.compile_with_num_regs(&mut cb, 0);
+            let old_end_ptr = cb.get_ptr(old_end);
+            fill_gap(&mut cb, old_end_ptr, 1024);
+            let end = cb.get_write_pos();
+            (start..end).map(|pos| unsafe { cb.get_ptr(pos).raw_ptr(&cb).read() }).collect()
+        }
+
+        /// Where a Ractor goes that has run `done` instructions of `old` when it meets `new`, and whose condition for the first
+        /// target, that of the opcode `cc`, is `holds`.
+        fn goes_to(old: &[u8], new: &[u8], start: usize, done: usize, cc: u8, holds: bool) -> usize {
+            let mut at = 0;
+            for step in 0.. {
+                let code = if step < done { old } else { new };
+                let rel = |at: usize| i32::from_ne_bytes(code[at..at + 4].try_into().unwrap()) as isize;
+                match code[at..] {
+                    [] => break,
+                    [0xe9, ..] => return (start as isize + at as isize + 5 + rel(at + 1)) as usize,
+                    [0x0f, 0x1f, 0x44, 0, 0, ..] => at += 5,
+                    [0x0f, its_cc, ..] => {
+                        assert!(its_cc == cc || its_cc == cc ^ 1);
+                        if (its_cc == cc) == holds {
+                            return (start as isize + at as isize + 6 + rel(at + 2)) as usize;
+                        }
+                        at += 6;
+                    }
+                    _ => panic!("{:x?} at {at}", code),
+                }
+            }
+            start + at
+        }
+
+        /// All of a branch: each place that it may start at, each target, made behind it or elsewhere, each moment.
+        fn check(make: fn() -> BranchGenFn, shapes: &[BranchShape]) {
+            let size = code(&make(), 0, TARGETS, 0).len();
+            for start in (64..72).filter(|start| branch_starts(&make()) & (1 << (start % 8)) != 0) {
+                let old = code(&make(), start, TARGETS, start + size);
+                for (i, &shape) in shapes.iter().enumerate() {
+                    for made_at in [start + size, MADE_ELSEWHERE] {
+                        let gen_fn = make();
+                        let branch = branch(&gen_fn, start, size);
+                        if made_at == start + size {
+                            fall_through(&branch, shape);
+                        }
+                        let mut targets = TARGETS;
+                        targets[i] = made_at;
+                        let new = code(&branch.gen_fn, start, targets, start + size);
+                        assert_eq!(new.len(), size, "a branch keeps its end");
+                        let words: HashSet<usize> = (0..size).filter(|&n| old[n] != new[n]).map(|n| (start + n) / 8).collect();
+                        assert_eq!(words.len(), 1, "{gen_fn:?} at {start}: {old:x?} {new:x?}");
+                        for (done, holds) in (0..3).flat_map(|done| [(done, false), (done, true)]) {
+                            let wanted = if holds || shapes.len() == 1 { 0 } else { 1 };
+                            let to = goes_to(&old, &new, start, done, old[1], holds);
+                            assert!(
+                                to == targets[wanted] || to == TARGETS[wanted],
+                                "{gen_fn:?} at {start}, {shape:?} made at {made_at}, met after {done}: to {to:#x}",
+                            );
+                        }
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn two_jumps() {
+            let two = [BranchShape::Next0, BranchShape::Next1];
+            check(|| BranchGenFn::BranchIf(Cell::new(BranchShape::Default)), &two);
+            check(|| BranchGenFn::BranchNil(Cell::new(BranchShape::Default)), &two);
+            check(|| BranchGenFn::BranchUnless(Cell::new(BranchShape::Default)), &two);
+            check(|| BranchGenFn::BranchLess(Cell::new(BranchShape::Default)), &two);
+        }
+
+        #[test]
+        fn one_jump() {
+            check(|| BranchGenFn::JumpToTarget0(Cell::new(BranchShape::Default)), &[BranchShape::Next0]);
+        }
+
+        /// What an instruction was begun with is written over.
+        #[test]
+        fn last_byte_of_a_draft_counts() {
+            let cb = CodeBlock::new_dummy(64);
+            let mut draft = Draft(vec![]);
+            for (pos, byte) in [(3, 0x49), (4, 0x89), (3, 0xe9), (5, 0)] {
+                draft.put(cb.get_ptr(pos), byte);
+            }
+            assert_eq!(draft.0, [(cb.get_ptr(3), 0xe9), (cb.get_ptr(4), 0x89), (cb.get_ptr(5), 0)]);
+        }
+    }
 }
