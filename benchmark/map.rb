@@ -13,6 +13,7 @@
 require "etc"
 require "json"
 require_relative "lib/map_rows"
+require_relative "lib/statistics"
 
 module Map
   UNITS = 5     # timed in one thread; the median counts
@@ -25,7 +26,6 @@ module Map
   module_function
 
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-  def median(numbers) = numbers.sort.then { |all| (all[(all.size - 1) / 2] + all[all.size / 2]) / 2.0 }
 
   def load_row(name, file)
     MapRows.replace(file) if file
@@ -55,12 +55,25 @@ module Map
     turns
   end
 
-  def time(turns) = MapUnit.unit(turns).then { |start, stop, _| stop - start }
+  # Without what the thread stood ready while other programs ran: a busy machine would make one thread slow, and so Ractors
+  # fast. How much of the time of many threads others took cannot be told.
+  def time(turns)
+    before = stood
+    start, stop, = MapUnit.unit(turns)
+    [stop - start - (stood - before), (stop - start) / 100].max
+  end
+
+  # Seconds that this thread was ready and did not run; 0 where the kernel does not tell.
+  def stood
+    File.read("/proc/thread-self/schedstat").split[1].to_i / 1e9
+  rescue SystemCallError
+    0.0
+  end
 
   def serial(turns)
     before = counts
     taken = Array.new(UNITS) { time(turns) }
-    { turns: turns, ns: median(taken) * 1e9 / turns, **since(before, UNITS) }
+    { turns: turns, ns: Statistics.median(taken) * 1e9 / turns, **since(before, UNITS) }
   end
 
   # ---- forked processes: what this machine can do at best
@@ -186,9 +199,9 @@ module Map
   def stage(name)
     print_line(stage: name, yjit: yjit?, **yield)
   rescue Ractor::RemoteError => error
-    print_line(stage: name, failed: "#{error.cause.class}: #{error.cause.message}")
+    print_line(stage: name, yjit: yjit?, failed: "#{error.cause.class}: #{error.cause.message}")
   rescue StandardError => error
-    print_line(stage: name, failed: "#{error.class}: #{error.message}")
+    print_line(stage: name, yjit: yjit?, failed: "#{error.class}: #{error.message}")
   end
 
   def yjit? = defined?(RubyVM::YJIT.enabled?) ? RubyVM::YJIT.enabled? : false
@@ -199,18 +212,20 @@ module Map
   def check(pattern = nil, file = nil)
     MapRows.replace(file) if file
     MapRows.matching(pattern && Regexp.new(pattern)).reject do |row|
-      pid = fork do
-        compile(row)
-        first, second = Array.new(2) { MapUnit.values(VALUES) }
-        $stderr.puts "#{row.name}: not the same twice: #{first.zip(second).find { |a, b| a != b }.inspect}" if first != second
-        MapUnit.unit(3)
-        exit!(first == second)
-      rescue Exception => error # rubocop:disable Lint/RescueException
-        $stderr.puts "#{row.name}: #{error.full_message(highlight: false)[0, 500]}"
-        exit!(false)
-      end
+      pid = fork { exit(same_twice?(row)) }
       Process.wait2(pid).last.success?
     end
+  end
+
+  def same_twice?(row)
+    compile(row)
+    first, second = Array.new(2) { MapUnit.values(VALUES) }
+    MapUnit.unit(3)
+    $stderr.puts "#{row.name}: not the same twice: #{first.zip(second).find { |a, b| a != b }.inspect}" if first != second
+    first == second
+  rescue StandardError, ScriptError => error
+    $stderr.puts "#{row.name}: #{error.full_message(highlight: false)[0, 500]}"
+    false
   end
 end
 
