@@ -1,6 +1,7 @@
 # results.rb - the measurements as rows, and as JSON: what the page, the plots, the summary and bench-compare read.
 #
-# A row is one value of one case on one binary; its samples are one process each.
+# A row is one value of one case on one binary; its samples are one process each. `error` says why it has none or too few;
+# `waited` what it waited for, in one word, where that was asked (make map).
 
 require "json"
 require_relative "statistics"
@@ -8,7 +9,7 @@ require_relative "statistics"
 class Results
   FORMAT = 1
   Row = Struct.new(:workload, :case, :workers, :value, :unit, :binary, :jit, :base, :samples, :user, :system, :rss, :error,
-                   keyword_init: true) do
+                   :waited, keyword_init: true) do
     # What is compared: the same row on another binary, or of another run.
     def key = [workload, self.case, workers, value, jit]
     def measured? = !samples.empty?
@@ -60,7 +61,7 @@ class Results
   end
 
   def save(path)
-    File.write("#{path}.new", JSON.pretty_generate(format: FORMAT, head: @head, rows: @rows.map(&:to_h)) << "\n")
+    File.write("#{path}.new", JSON.pretty_generate(format: FORMAT, head: @head, rows: @rows.map { |row| row.to_h.compact }) << "\n")
     File.rename("#{path}.new", path)
   end
 
@@ -81,7 +82,7 @@ class Results
 
   # Time of one thread over this row's, same binary: [ratio, low, high].
   def speed_up(row)
-    return unless row.base && row.unit == "s" && row.measured? && row.workers.positive?
+    return unless row.base && %w[s ns].include?(row.unit) && row.measured? && row.workers.positive?
 
     serial = find(row.workload, row.base, 0, row.value, row.jit, row.binary)
     Statistics.ratio(serial.samples, row.samples) if serial

@@ -62,13 +62,15 @@ class Runner
   def measurement(workload, one, jit, binary, folders)
     program = File.join(PROGRAMS, workload.program || one.arguments.first)
     arguments = workload.program ? one.arguments : one.arguments.drop(1)
-    sources = [program, *SHARED.map { |name| File.join(PROGRAMS, name) }].map { |path| File.read(path) }
-    digest = Digest::SHA256.hexdigest([binary.identity, *sources, *arguments].join("\0"))
+    digest = Digest::SHA256.hexdigest([binary.identity, *sources(program, one), *arguments].join("\0"))
     name = [workload.id, one.name, one.workers, binary.name, jit, digest[0, 12]].join("-").gsub(/[^\w.]+/, "-")
     file = File.join(@folder, "#{name}.json")
     Measurement.new(workload: workload, case: one, binary: binary, jit: jit, file: file, samples: kept(file), error: nil,
                     command: binary.start(jit, program, folders, arguments))
   end
+
+  # What decides the outcome beside the binary and the arguments.
+  def sources(program, _case) = [program, *SHARED.map { |name| File.join(PROGRAMS, name) }].map { |path| File.read(path) }
 
   def kept(file)
     JSON.parse(File.read(file)).fetch("samples")
@@ -83,8 +85,12 @@ class Runner
     output, errors, status = execute(one.command)
     wall, busy, own = clocks.zip(before).map { |now, then_| now - then_ }
     @spent[one.workload.id] << wall
+    take(one, output, errors, status, "wall" => wall, "others" => [busy - own, 0.0].max)
+  end
+
+  def take(one, output, errors, status, used)
     if status&.success?
-      one.samples << JSON.parse(output).merge("wall" => wall, "others" => [busy - own, 0.0].max)
+      one.samples << JSON.parse(output).merge(used)
       keep(one)
     else
       one.error = status ? reason(errors, status) : "not finished in #{@limit} s"
@@ -140,22 +146,29 @@ class Runner
   # A reader of the file sees the old one or the new one.
   def keep(one)
     record = { workload: one.workload.id, case: one.case.name, workers: one.case.workers, binary: one.binary.name, jit: one.jit,
-               arguments: one.case.arguments, samples: one.samples }
+               arguments: one.case.arguments, error: one.error, samples: one.samples }
     File.write("#{one.file}.new", JSON.pretty_generate(record) << "\n")
     File.rename("#{one.file}.new", one.file)
   end
 
   def progress(round, one, pending)
-    k = @workloads.index(one.workload.id) + 1
-    line = "report: round #{round} of #{@rounds}, workload #{k} of #{@workloads.size} (#{one.workload.id}), " \
-           "about #{duration(left(round, pending))} left"
+    stage = where(round, one)
+    left = "about #{duration(left(round, pending))} left"
     if $stderr.tty?
-      $stderr.print "\r\e[K#{line}"
-    elsif line.sub(/, about.*/, "") != @line
-      $stderr.puts line
+      $stderr.print "\r\e[K#{stage}#{detail(one)}, #{left}"
+    elsif stage != @stage
+      $stderr.puts "#{stage}, #{left}"
     end
-    @line = line.sub(/, about.*/, "")
+    @stage = stage
   end
+
+  def where(round, one)
+    k = @workloads.index(one.workload.id) + 1
+    "report: round #{round} of #{@rounds}, workload #{k} of #{@workloads.size} (#{one.workload.id})"
+  end
+
+  # What only a terminal is shown, on one line that changes.
+  def detail(_one) = ""
 
   # Seconds that the rest takes if its processes take as long as those of the same workload so far; a workload that has
   # not begun counts as the mean of the others.

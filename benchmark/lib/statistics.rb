@@ -1,9 +1,11 @@
-# statistics.rb - means, deviations, and the confidence interval of a ratio of two means.
+# statistics.rb - means, medians, deviations, and the confidence interval of a ratio of two means.
 
 module Statistics
   module_function
 
   def mean(numbers) = numbers.sum.fdiv(numbers.size)
+
+  def median(numbers) = numbers.sort.then { |all| (all[(all.size - 1) / 2] + all[all.size / 2]) / 2.0 }
 
   # Standard deviation of the sample; 0 for a single number.
   def deviation(numbers)

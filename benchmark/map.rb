@@ -1,0 +1,240 @@
+# map.rb - one row of the map: an operation in one thread, in forked processes and in Ractors, warm.
+#
+#   ruby [--yjit] map.rb ROW [MILLISECONDS [LIVING [FILE]]]   measures it
+#   ruby map.rb --check [PATTERN [FILE]]                      runs each row a few times in one thread: it gives the same twice
+#
+# ROW is a name of lib/map_rows.rb, or of FILE, which has rows in the same form. A unit is as many turns as take MILLISECONDS
+# (25) in one thread; each process and each Ractor does one, and starting these is not counted: they run the row, meet at a
+# message, and then the time goes from the first that starts to the last that ends. LIVING objects (0) live in main meanwhile.
+# Prints a line of JSON for each stage as soon as it is done, so that what came before a crash is known: "stage", "ns" an
+# operation, of the wall clock; and of the same span the seconds of the processor, voluntary switches of threads,
+# page faults, collections and the seconds that they took. "failed" says what went wrong in it.
+
+require "etc"
+require "json"
+require_relative "lib/map_rows"
+require_relative "lib/statistics"
+
+module Map
+  UNITS = 5     # timed in one thread; the median counts
+  CALLS = 40    # of the loop before it is timed: YJIT compiles at the 30th
+  VALUES = 20   # turns whose values are compared
+  STAGES = [["processes", 2], ["processes", 8], ["Ractors", 2], ["Ractors", 8]].freeze
+
+  class Wrong < StandardError; end
+
+  module_function
+
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+  def load_row(name, file)
+    MapRows.replace(file) if file
+    row = MapRows.named(name) or abort "map.rb: there is no row #{name.inspect}; lib/map_rows.rb has them"
+    compile(row)
+    row
+  end
+
+  def compile(row) = RubyVM::InstructionSequence.compile(row.source, "row", "row", 1).eval
+
+  def print_line(record)
+    $stdout.puts(JSON.generate(record))
+    $stdout.flush
+  end
+
+  # ---- one thread
+
+  # [turns of a unit, seconds that it takes]
+  def calibrate(seconds)
+    CALLS.times { |k| MapUnit.unit(k % 3 + 1) }
+    turns = 1
+    turns *= 2 while (taken = time(turns)) < seconds / 8
+    2.times do
+      turns = [(turns * seconds / taken).round, 1].max
+      taken = time(turns)
+    end
+    turns
+  end
+
+  # Without what the thread stood ready while other programs ran: a busy machine would make one thread slow, and so Ractors
+  # fast. How much of the time of many threads others took cannot be told.
+  def time(turns)
+    before = stood
+    start, stop, = MapUnit.unit(turns)
+    [stop - start - (stood - before), (stop - start) / 100].max
+  end
+
+  # Seconds that this thread was ready and did not run; 0 where the kernel does not tell.
+  def stood
+    File.read("/proc/thread-self/schedstat").split[1].to_i / 1e9
+  rescue SystemCallError
+    0.0
+  end
+
+  def serial(turns)
+    before = counts
+    taken = Array.new(UNITS) { time(turns) }
+    { turns: turns, ns: Statistics.median(taken) * 1e9 / turns, **since(before, UNITS) }
+  end
+
+  # ---- forked processes: what this machine can do at best
+
+  def processes(number, turns)
+    gate, go = IO.pipe
+    children = Array.new(number) { child(turns, gate, go) }
+    gate.close
+    children.each { |_, pipe| pipe.gets }
+    go.close # all children see the end of the pipe
+    answers = children.map { |_, pipe| Marshal.load(pipe) }
+    { ns: wall(answers) * 1e9 / (number * turns) }
+  ensure
+    children&.each { |pid, pipe| pipe.close; Process.wait(pid) }
+  end
+
+  def child(turns, gate, go)
+    reader, writer = IO.pipe
+    pid = fork do
+      [reader, go].each(&:close)
+      MapUnit.unit(warm(turns))
+      writer.puts
+      gate.read
+      Marshal.dump(MapUnit.unit(turns), writer)
+      writer.close
+      exit!
+    end
+    writer.close
+    [pid, reader]
+  end
+
+  def warm(turns) = [turns / 8, 1].max
+  def wall(answers) = answers.map { |_, stop| stop }.max - answers.map(&:first).min
+
+  # ---- Ractors
+
+  def ractors(number, turns, expected)
+    ractors = Array.new(number) { ractor(turns) }
+    ractors.each(&:take)
+    before = counts
+    ractors.each { |ractor| ractor.send(:go) }
+    answers = ractors.map(&:take)
+    result = { ns: wall(answers) * 1e9 / (number * turns), wall: wall(answers), turns: turns, **since(before, 1) }
+    ractors.each { |ractor| ractor.send(:values) }
+    compare(answers.map(&:last), ractors.map(&:take), expected)
+    result
+  rescue Wrong => error
+    result.merge(failed: "wrong: #{error.message}")
+  end
+
+  # They live until all are done: what /proc counts of a thread goes with it.
+  def ractor(turns)
+    Ractor.new(turns, warm(turns), VALUES) do |turns, warm, values|
+      Thread.current.report_on_exception = false
+      MapUnit.unit(warm)
+      Ractor.yield(:ready)
+      Ractor.receive
+      Ractor.yield(MapUnit.unit(turns))
+      Ractor.receive
+      MapUnit.values(values)
+    end
+  end
+
+  # What the last turn gave, and some turns that all Ractors made at once.
+  def compare(lasts, values, expected)
+    lasts.each { |last| differ(last, expected[:last]) }
+    values.each { |seen| seen.zip(expected[:values]) { |value, wanted| differ(value, wanted) } }
+  end
+
+  def differ(value, wanted)
+    raise Wrong, "#{value} in a Ractor, #{wanted} in one thread" if value != wanted
+  end
+
+  # ---- what a stage used
+
+  def counts
+    times = Process.times
+    { user: times.utime, system: times.stime, switches: switches, faults: faults, collections: GC.count,
+      collecting: GC.stat(:time) / 1e3 }
+  end
+
+  def since(before, parts) = counts.to_h { |name, count| [name, ((count - before[name]) / parts.to_f).round(6)] }
+
+  # Of the threads that live; 0 where there is no /proc.
+  def switches
+    Dir.glob("/proc/self/task/*/status").sum { |file| File.read(file)[/^voluntary_ctxt_switches:\s+(\d+)/, 1].to_i }
+  rescue SystemCallError
+    0
+  end
+
+  def faults = File.exist?("/proc/self/stat") ? File.read("/proc/self/stat").rpartition(")").last.split[7].to_i : 0
+
+  # ---- a row
+
+  def measure(name, milliseconds, living, file)
+    load_row(name, file)
+    kept = Array.new(living) { |k| "living #{k}" }
+    GC.start
+    values = turns = one = nil
+    stage("serial") do
+      values = MapUnit.values(VALUES)
+      turns = calibrate(milliseconds / 1000.0)
+      one = serial(turns)
+    end
+    return unless one
+
+    STAGES.each do |kind, number|
+      stage("#{number} #{kind}") do
+        next processes(number, turns) if kind == "processes"
+
+        share = share(turns)
+        found = ractors(number, share, last: MapUnit.unit(share).last, values: values)
+        @speed_up = one[:ns] / found[:ns]
+        found
+      end
+    end
+    kept.size
+  end
+
+  # Where two Ractors take ten times as long as one thread, a tenth of the turns is enough for eight.
+  def share(turns) = [(turns * (@speed_up || 1.0).clamp(0.05, 1.0)).round, 1].max
+
+  def stage(name)
+    print_line(stage: name, yjit: yjit?, **yield)
+  rescue Ractor::RemoteError => error
+    print_line(stage: name, yjit: yjit?, failed: "#{error.cause.class}: #{error.cause.message}")
+  rescue StandardError => error
+    print_line(stage: name, yjit: yjit?, failed: "#{error.class}: #{error.message}")
+  end
+
+  def yjit? = defined?(RubyVM::YJIT.enabled?) ? RubyVM::YJIT.enabled? : false
+
+  # ---- the rows themselves
+
+  # Each in a process of its own; the rows that are wrong.
+  def check(pattern = nil, file = nil)
+    MapRows.replace(file) if file
+    MapRows.matching(pattern && Regexp.new(pattern)).reject do |row|
+      pid = fork { exit(same_twice?(row)) }
+      Process.wait2(pid).last.success?
+    end
+  end
+
+  def same_twice?(row)
+    compile(row)
+    first, second = Array.new(2) { MapUnit.values(VALUES) }
+    MapUnit.unit(3)
+    $stderr.puts "#{row.name}: not the same twice: #{first.zip(second).find { |a, b| a != b }.inspect}" if first != second
+    first == second
+  rescue StandardError, ScriptError => error
+    $stderr.puts "#{row.name}: #{error.full_message(highlight: false)[0, 500]}"
+    false
+  end
+end
+
+$VERBOSE = nil # Ractor's warning that it is experimental
+if ARGV[0] == "--check"
+  wrong = Map.check(*ARGV.drop(1))
+  puts "map: #{MapRows.rows.size} rows, #{wrong.size} of them wrong"
+  exit wrong.empty?
+end
+name, milliseconds, living, file = ARGV
+abort File.foreach(__FILE__).take_while { |line| line.start_with?("#") }.join.gsub(/^# ?/, "") unless name
+Map.measure(name, (milliseconds || 25).to_f, living.to_i, file)
