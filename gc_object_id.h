@@ -349,7 +349,7 @@ gc_object_id_in_range(void *c, void *data)
         search->number < gc_object_id_load_relaxed(&cache->end_of_object_ids)) search->unused = true;
 }
 
-/* Whether nobody has been given +number+ yet.  With the VM lock. */
+/* Whether nobody has been given +number+ yet.  With the VM lock, and a table: without one, others' ranges change meanwhile. */
 static bool
 gc_object_id_unused_p(rb_objspace_t *objspace, size_t number)
 {
@@ -381,11 +381,9 @@ rb_gc_impl_object_id_to_ref(void *objspace_ptr, VALUE object_id)
     if (number > 0) {
         unsigned int lev = rb_gc_vm_lock();
 
-        unused = gc_object_id_unused_p(objspace, number);
-        if (!unused) {
-            if (!objspace->id_to_obj_tbl) gc_object_ids_make_table(objspace);
-            found = st_lookup(objspace->id_to_obj_tbl, (st_data_t)number, &obj) && !rb_gc_impl_garbage_object_p(objspace, obj);
-        }
+        if (!objspace->id_to_obj_tbl) gc_object_ids_make_table(objspace);
+        found = st_lookup(objspace->id_to_obj_tbl, (st_data_t)number, &obj) && !rb_gc_impl_garbage_object_p(objspace, obj);
+        unused = !found && gc_object_id_unused_p(objspace, number);
         rb_gc_vm_unlock(lev);
     }
     if (found) return (VALUE)obj;
