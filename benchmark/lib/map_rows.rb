@@ -138,7 +138,7 @@ module MapRows
   row "split", 'TEXT.split(" ").size', once: TEXT
   row "scan", 'TEXT.scan(/\w+/).size', once: TEXT
   row "gsub with a String", 'TEXT.gsub(/o/, "0").size', once: TEXT
-  row "gsub with a Hash", 'TEXT.gsub(/[ox]/, SIGNS).size', once: "#{TEXT}; SIGNS = { 'o' => '0', 'x' => '%' }.freeze"
+  row "gsub with a Hash", 'TEXT.gsub(/[ox]/, SIGNS).size', once: "#{TEXT}; SIGNS = Ractor.make_shareable({ 'o' => '0', 'x' => '%' })"
   row "sub with a block", 'TEXT.sub(/q(\w+)/) { $1 }.size', once: TEXT
   row "=~ and $~", 'TEXT =~ /b(?<c>\w+)/; $~[:c]', once: TEXT
   row "match?", "TEXT.match?(/lazy/)", once: TEXT
