@@ -18,15 +18,15 @@
  * swept: it claims it with the VM lock held, frees what is dead in it without
  * the lock, and has the lock again to say that the page is swept and its own.
  *
- *   what is freed     what takes nothing with it but memory of malloc's:
- *   without the lock  gc_sweep_claim_frees_p.  Classes, methods, Symbols, fstrings,
- *                     what has an object_id, a finalizer or generic variables, and
- *                     T_DATA with a function of its own, or without a type, are left as
- *                     they are.  A page with one of those is given back, and swept with
+ *   what is freed     what takes nothing with it but memory of malloc's, and the word of
+ *   without the lock  its object_id (gc_object_id.h): gc_sweep_claim_frees_p.  Classes,
+ *                     methods, Symbols, fstrings, what has a finalizer, generic variables
+ *                     or an id that _id2ref knows, and T_DATA with a function of its own, or
+ *                     without a type, are left as they are.  A page with one of those is given back, and swept with
  *                     all stopped; one with a zombie, which is freed when its finalizer
  *                     has been called, is not claimed.
- *   without the lock  the slots of dead objects, and the list of free ones.  All else
- *   are written       of the page may be another Ractor's, whose write barrier knows
+ *   without the lock  the slots of dead objects, their ids, and the list of free slots.  All
+ *   are written       else of the page may be another Ractor's, whose write barrier knows
  *                     what lives in it: its bits are copied as it is claimed, and
  *                     written with the lock.
  *   a stop            finds nobody at work on a page, since there is no safe point in
@@ -61,7 +61,7 @@
 static inline bool
 gc_sweep_claim_frees_p(VALUE obj)
 {
-    if (FL_TEST_RAW(obj, FL_EXIVAR | FL_SEEN_OBJ_ID | FL_FINALIZE)) return false;
+    if (FL_TEST_RAW(obj, FL_EXIVAR | FL_FINALIZE)) return false;
 
     switch (BUILTIN_TYPE(obj)) {
       case T_OBJECT: case T_FLOAT: case T_ARRAY: case T_HASH: case T_STRUCT: case T_BIGNUM:
@@ -165,7 +165,8 @@ gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, 
         if (BUILTIN_TYPE(obj) == T_NONE) {
             (*empty)++;
         }
-        else if (gc_sweep_claim_frees_p(obj) && rb_gc_obj_free(objspace, obj)) {
+        else if (gc_sweep_claim_frees_p(obj) && !gc_object_id_in_table_p(objspace, obj) && rb_gc_obj_free(objspace, obj)) {
+            gc_object_id_free_claimed(page, obj);
             (void)VALGRIND_MAKE_MEM_UNDEFINED((void*)obj, BASE_SLOT_SIZE);
             gc_sweep_claim_add_freeobj(page, obj);
             cache->claimed_freed++;

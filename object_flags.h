@@ -11,11 +11,11 @@
 /*
  * Problem.  A frozen object that all Ractors may have is still written to: the
  * flags in its header keep what has been found out about it, such as a String's
- * code range, that others share its content, that it has an object_id, that the
- * GC has promoted it.  Each is set by `flags |= bit`, which is a load and a
- * store.  Of two Ractors that do so at once, one takes the other's bit away: an
- * object gets a second object_id, or an old object counts as young, and what
- * only it refers to is freed.
+ * code range, that others share its content, that the GC has promoted it.  Each
+ * is set by `flags |= bit`, which is a load and a store.  Of two Ractors that do
+ * so at once, one takes the other's bit away: an old object counts as young, and
+ * what only it refers to is freed.  (In stock an object gets a second object_id,
+ * too; ours is not in the header: gc_object_id.h.)
  *
  * Solution.  Where the object may be another Ractor's as well, the bit is set
  * by one atomic read-modify-write, and not at all where it is set already, so
@@ -27,10 +27,9 @@
  * that one's content belongs to, since the root of a shared String may have many
  * users.
  *
- * Order.  None (relaxed): a bit says nothing about other words.  The object_id
- * is looked up under the VM lock, promotion is read by the GC when all Ractors
- * stand still or under that lock, code ranges are computed anew by who does
- * not see them.
+ * Order.  None (relaxed): a bit says nothing about other words.  Promotion is
+ * read by the GC when all Ractors stand still or under the VM lock, code ranges
+ * are computed anew by who does not see them.
  */
 
 #include "vm_sync.h"

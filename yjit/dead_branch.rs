@@ -157,18 +157,36 @@ pub(super) fn keep_target(target: &Cell<Option<Box<BranchTarget>>>, block: &Bloc
     })))));
 }
 
-/// Has the frame say where it is and what lies on its stack. No lock: targets change while all others are at a barrier,
-/// and this Ractor has not come to one since it ran into the stub.
+/// Where the frame stands that comes to the stub of each target. A target may become another block of the same place, and a
+/// stub again; this stays, so that who has no lock can read it.
+pub(super) struct Places {
+    idx: [IseqIdx; 2],
+    sp_offset: [i8; 2], // of the frame's sp from the stack pointer; with a return's value, which the stub pushes
+}
+
+impl Places {
+    /// VM lock.
+    pub(super) fn of(targets: &[Cell<Option<Box<BranchTarget>>>; 2]) -> Self {
+        let mut places = Places { idx: [0; 2], sp_offset: [0; 2] };
+        for (i, target) in targets.iter().enumerate() {
+            // SAFETY: no mutation
+            if let Some(target) = unsafe { target.ref_unchecked() } {
+                let ctx = Context::decode(target.get_ctx());
+                places.idx[i] = target.get_blockid().idx;
+                places.sp_offset[i] = ctx.sp_offset + i8::from(ctx.is_return_landing());
+            }
+        }
+        places
+    }
+}
+
+/// Has the frame say where it is and what lies on its stack. No lock.
 pub(super) unsafe fn flush_frame(branch: *const Branch, target_idx: usize, ec: EcPtr) -> Waiter {
     let cfp = get_ec_cfp(ec);
     let sp = get_cfp_sp(cfp);
-    let target = (*branch).targets[target_idx].ref_unchecked().as_ref().unwrap();
-    let ctx = match target.get_ctx() as usize {
-        0 => Context::default(),
-        start_idx => Context::decode_from(CodegenGlobals::get_context_data(), start_idx), // past the cache
-    };
+    let places = &(*branch).places;
 
-    rb_set_cfp_pc(cfp, rb_iseq_pc_at_idx(get_cfp_iseq(cfp), target.get_blockid().idx.into()));
-    rb_set_cfp_sp(cfp, sp.offset(ctx.sp_offset.into()).add(ctx.is_return_landing().into()));
+    rb_set_cfp_pc(cfp, rb_iseq_pc_at_idx(get_cfp_iseq(cfp), places.idx[target_idx].into()));
+    rb_set_cfp_sp(cfp, sp.offset(places.sp_offset[target_idx].into()));
     Waiter { sp, invalidations: INVALIDATIONS.load(Ordering::Relaxed) }
 }

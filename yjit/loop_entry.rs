@@ -10,6 +10,7 @@
 use super::*;
 use crate::log::Log;
 use crate::yjit::compilable_p;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Turns of a loop after which it is compiled. The interpreter needs about as long for them as YJIT for the loop.
 const SMALL_LOOP_THRESHOLD: u64 = 1000;
@@ -21,18 +22,24 @@ pub static mut rb_yjit_loop_threshold: u64 = SMALL_LOOP_THRESHOLD;
 #[no_mangle]
 pub static mut rb_yjit_loop_entry_p: bool = false;
 
+/// What a frame that C called has for its return address. No lock.
+static RETURNS_TO_C: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
 /// YJIT is ready to compile.
 pub fn start() {
+    let cb = CodegenGlobals::get_inline_cb();
+    let codes = [CodegenGlobals::get_leave_exit_code(), CodegenGlobals::get_leave_exception_code()];
+    for (address, code) in RETURNS_TO_C.iter().zip(codes) {
+        address.store(code.raw_addr(cb), Ordering::Relaxed);
+    }
     unsafe { rb_yjit_loop_entry_p = !get_option!(disable_loop_entry) };
 }
 
 /// Whether the code of this frame was called by C, that is, by the interpreter.
 #[no_mangle]
 pub extern "C" fn rb_yjit_returns_to_c_p(cfp: CfpPtr) -> bool {
-    let cb = CodegenGlobals::get_inline_cb();
-    let jit_return = unsafe { *((cfp as *const u8).add(RUBY_OFFSET_CFP_JIT_RETURN as usize) as *const *const u8) };
-    jit_return == CodegenGlobals::get_leave_exit_code().raw_ptr(cb)
-        || jit_return == CodegenGlobals::get_leave_exception_code().raw_ptr(cb)
+    let jit_return = unsafe { *((cfp as *const u8).add(RUBY_OFFSET_CFP_JIT_RETURN as usize) as *const usize) };
+    RETURNS_TO_C.iter().any(|address| address.load(Ordering::Relaxed) == jit_return)
 }
 
 /// Why there is no code.

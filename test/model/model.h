@@ -108,6 +108,62 @@ struct vm_locked {
     ~vm_locked() { if (really) lock.unlock($); }
 };
 
+/* As a scenario, with stops of all Ractors: as long as the lock is held, and who waits for it stands.  How that is done is
+ * stop.cc's; here it holds. */
+template<class S, int RACTORS>
+struct stopping_scenario : scenario<S, RACTORS> {
+    rl::mutex guard;
+    rl::condition_variable changed;
+    rl::var<int> held, standing;
+
+    void
+    init_stops()
+    {
+        held($) = standing($) = 0;
+    }
+
+    /* rb_gc_vm_lock: a safe point */
+    void
+    enter()
+    {
+        guard.lock($);
+        standing($) = standing($) + 1;
+        changed.notify_all($);
+        while (held($)) changed.wait(guard, $);
+        standing($) = standing($) - 1;
+        held($) = 1;
+        guard.unlock($);
+    }
+
+    void
+    leave()
+    {
+        guard.lock($);
+        held($) = 0;
+        changed.notify_all($);
+        guard.unlock($);
+    }
+
+    /* rb_gc_vm_barrier, of who has the lock. */
+    void
+    stop()
+    {
+        guard.lock($);
+        while (standing($) < RACTORS - 1) changed.wait(guard, $);
+        guard.unlock($);
+    }
+
+    /* A thread that has ended stands. */
+    void
+    end()
+    {
+        guard.lock($);
+        standing($) = standing($) + 1;
+        changed.notify_all($);
+        guard.unlock($);
+    }
+};
+
 /* An object that is a value.  Who has it must see what is in it. */
 enum { UNDEF = -1 };
 

@@ -8,8 +8,7 @@
 
 /*
  * gc_sweep_claim.h, and of upstream's gc_sweep_step and gc_rest what they do with
- * claimed pages.  A stop is as in stop.cc: it lasts as long as the lock is held,
- * and who waits for the lock stands.
+ * claimed pages.
  *
  * A page is one dead object and one that lives.  What the sweep does to the dead
  * one, and what the owner of the page then makes of its slot, are plain words; so
@@ -38,12 +37,7 @@ enum { PAGES = 3, NO_PAGE = -1 };
 enum { FREE, DEAD, DEAD_IN_TABLE, MADE }; /* a slot, which made() makes MADE + the Ractor */
 
 template<class S, int RACTORS>
-struct sweep_scenario : scenario<S, RACTORS> {
-    /* vm/lock.h, vm/stop.h */
-    rl::mutex guard;
-    rl::condition_variable changed;
-    rl::var<int> held, standing;
-
+struct sweep_scenario : stopping_scenario<S, RACTORS> {
     /* the heap: pages[next ...] are to be swept */
     rl::var<int> pages[PAGES], next, claims;
     rl::var<int> claimed[RACTORS];
@@ -52,7 +46,8 @@ struct sweep_scenario : scenario<S, RACTORS> {
     void
     start(int kind_of_last)
     {
-        held($) = standing($) = next($) = claims($) = 0;
+        this->init_stops();
+        next($) = claims($) = 0;
         for (int i = 0; i < RACTORS; i++) claimed[i]($) = NO_PAGE;
         for (int i = 0; i < PAGES; i++) {
             pages[i]($) = i;
@@ -61,46 +56,6 @@ struct sweep_scenario : scenario<S, RACTORS> {
             bits[i]($) = 0;
             swept[i]($) = 0;
         }
-    }
-
-    void
-    enter()
-    {
-        guard.lock($);
-        standing($) = standing($) + 1;
-        changed.notify_all($);
-        while (held($)) changed.wait(guard, $);
-        standing($) = standing($) - 1;
-        held($) = 1;
-        guard.unlock($);
-    }
-
-    void
-    leave()
-    {
-        guard.lock($);
-        held($) = 0;
-        changed.notify_all($);
-        guard.unlock($);
-    }
-
-    /* Of who has the lock. */
-    void
-    stop()
-    {
-        guard.lock($);
-        while (standing($) < RACTORS - 1) changed.wait(guard, $);
-        guard.unlock($);
-    }
-
-    /* A thread that has ended stands. */
-    void
-    end()
-    {
-        guard.lock($);
-        standing($) = standing($) + 1;
-        changed.notify_all($);
-        guard.unlock($);
     }
 
     /* gc_sweep_claim */
@@ -187,23 +142,23 @@ struct sweep_scenario : scenario<S, RACTORS> {
         bool locked = mutant != CLAIMED_WITHOUT_LOCK;
 
         for (int i = 0; i < 2; i++) {
-            if (locked) enter();
+            if (locked) this->enter();
             bool got = claim(me);
             int page = got ? claimed[me]($) : NO_PAGE, bits_then = got ? bits[page]($) : 0;
-            if (locked) leave();
+            if (locked) this->leave();
             if (!got) return NO_PAGE;
 
             bool all = sweep_claimed(page, bits_then);
-            enter();
-            if (mutant != OWNER_DOES_NOT_LOOK && claimed[me]($) == NO_PAGE) { leave(); continue; }
+            this->enter();
+            if (mutant != OWNER_DOES_NOT_LOOK && claimed[me]($) == NO_PAGE) { this->leave(); continue; }
             if (!all) {
                 give_back(me);
-                leave();
+                this->leave();
                 return NO_PAGE;
             }
             if (claimed[me]($) != NO_PAGE) end_claim(me);
             swept_once(page);
-            leave();
+            this->leave();
             return page;
         }
         return NO_PAGE;
@@ -220,11 +175,11 @@ struct sweep_scenario : scenario<S, RACTORS> {
     void
     collect()
     {
-        enter();
-        if (mutant != REST_WITHOUT_STOP) stop();
+        this->enter();
+        if (mutant != REST_WITHOUT_STOP) this->stop();
         if (next($) < PAGES) sweep_rest();
         for (int i = 0; i < PAGES; i++) RL_ASSERT(swept[i]($) == 1);
-        leave();
+        this->leave();
     }
 };
 

@@ -1,0 +1,432 @@
+#ifndef LOCKFREE_GC_OBJECT_ID_H
+#define LOCKFREE_GC_OBJECT_ID_H
+/**********************************************************************
+
+  gc_object_id.h - Object#object_id, kept beside the page of the object
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of gc/default/default.c.
+ *
+ * Problem.  Which object has which id is in two tables of the process, each
+ * under the VM lock: 8 Ractors that ask for ids, or call Object#hash, which is
+ * made of it, take twice as long as one thread.  The object is marked as one
+ * that is in the tables by a bit of its header, which others may be writing to,
+ * and what is in a table is not freed without stopping all.
+ *
+ * Representation.  heap_page.object_ids: NULL, or a word for each slot of the
+ * page, made when the first object of the page is asked.  A word is 0, or the
+ * number of an id; the id is the number times OBJ_ID_INCREMENT.  Nothing is
+ * written to the object, FL_SEEN_OBJ_ID is never set.
+ *
+ * Numbers come from next_object_id.  As long as there is one Ractor, it takes
+ * one at a time, so that ids are what they are in stock.  With several, each
+ * takes GC_OBJECT_ID_RANGE at once, and hands them out by itself: ids are unique
+ * and grow in each Ractor, but not from one to another.
+ *
+ *                              who                    needs
+ *   rb_gc_impl_object_id       any Ractor             the object; no lock
+ *   .._to_ref (_id2ref)        any Ractor             takes the VM lock; the first stops all
+ *   gc_object_id_forget        a step of the sweep    all others stopped
+ *                              a finalizer's end      the VM lock
+ *   gc_object_id_free_claimed  who claimed the page   no lock
+ *   gc_object_id_move          compaction             all others stopped
+ *   gc_object_ids_trim         a step of the sweep    all others stopped
+ *
+ * Invariants.
+ *   [1] A word is written from 0 to a number once for each object, by compare-and-swap
+ *       (take); who loses it has the winner's number.  As long as there is one Ractor,
+ *       a store does.
+ *   [2] From a look at object_ids to the last use of its words there is no safe point.
+ *       So a stop finds nobody in it, and it is freed by a stop alone: when the sweep
+ *       of a page leaves no number in it (trim), or with the page.
+ *   [3] The word of a free slot is 0: it is cleared before the slot goes to a list.
+ *       A zombie keeps it until its finalizer, which is given the id, has been called.
+ *   [4] id_to_obj_tbl, number => object, is NULL until somebody calls _id2ref.  It is
+ *       made of all words with all others stopped.  From then on a number is stored with
+ *       the lock, which adds it to the table, and freed by a step, which takes it
+ *       away: the claimed sweep leaves such objects to the step.  Between a look whether
+ *       there is a table, and the store or the free, there is no safe point: no
+ *       number is missed by whoever makes it.
+ *
+ * Orders.
+ *   object_ids  compare-and-swap, release on success (gc_object_ids_make); acquire
+ *               in gc_object_ids_load_acquire, and of who loses.  The zeros of calloc
+ *               are there before the pointer is: else a reader has what malloc left
+ *               for an id.  No instruction on x86-64, ldar on arm64.
+ *   a word      relaxed: the number says nothing about other memory.  Who finds a dead
+ *               object's number, and clears it, comes after the stop that found it dead.
+ *               Who has a new object in that slot comes after the clearing: it is the one
+ *               that cleared it, or has got the slot or the object from it.
+ *   a range     its Ractor's alone, but that _id2ref looks whether a number is in it, for
+ *               the wording of an error: relaxed.
+ *
+ * test/model/object_id.cc is this, with what goes wrong if a step is left out.
+ *
+ * Cost.  Of an object that has been asked before: four loads.  Of a new one a
+ * compare-and-swap in a line that its own Ractor fills.  A page with such an
+ * object has 8 bytes a slot more, at most a fifth of it (the tables took some 90 bytes an
+ * object).  It is the system's memory, not the collector's: malloc_increase does
+ * not know it.
+ *
+ * Limits.  Who calls _id2ref has the lock for each new id from then on.  After a
+ * NoMemoryError there, the object has an id that _id2ref does not know.  Where a word has 32 bits,
+ * there are 4,294,967,295 ids.
+ */
+
+#define OBJ_ID_INCREMENT (RUBY_IMMEDIATE_MASK + 1)
+#define GC_OBJECT_ID_RANGE 256
+
+/* ---- words -------------------------------------------------------- */
+
+static inline size_t *
+gc_object_ids_load_acquire(const struct heap_page *page)
+{
+    return __atomic_load_n(&page->object_ids, __ATOMIC_ACQUIRE); /* gc_object_ids_make */
+}
+
+/* Where the number of +obj+ is among those of its +page+.  A slot is BASE_SLOT_SIZE times a power of two. */
+static inline size_t
+gc_object_id_index(const struct heap_page *page, VALUE obj)
+{
+    return NUM_IN_PAGE(obj) >> (ntz_int32(page->slot_size) - ntz_int32((uint32_t)BASE_SLOT_SIZE));
+}
+
+static inline size_t
+gc_object_ids_count(const struct heap_page *page)
+{
+    return gc_object_id_index(page, page->start + (page->total_slots - 1) * page->slot_size) + 1;
+}
+
+static inline size_t
+gc_object_id_load_relaxed(const size_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline void
+gc_object_id_store_relaxed(size_t *word, size_t number)
+{
+    __atomic_store_n(word, number, __ATOMIC_RELAXED);
+}
+
+/* The number of +obj+, 0 if it was never asked.  Any Ractor. */
+static inline size_t
+gc_object_id_find(VALUE obj)
+{
+    const struct heap_page *page = GET_HEAP_PAGE(obj);
+    const size_t *ids = gc_object_ids_load_acquire(page);
+
+    return ids ? gc_object_id_load_relaxed(&ids[gc_object_id_index(page, obj)]) : 0;
+}
+
+/* The words of a page.  Any Ractor.  Raises NoMemoryError; no safe point. */
+static size_t *
+gc_object_ids_make(struct heap_page *page)
+{
+    size_t *ids = gc_object_ids_load_acquire(page);
+    if (ids) return ids;
+
+    size_t *made = calloc(gc_object_ids_count(page), sizeof(size_t));
+    if (!made) rb_memerror();
+
+    /* Synchronises with gc_object_ids_load_acquire. */
+    if (__atomic_compare_exchange_n(&page->object_ids, &ids, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
+    free(made);
+    return ids;
+}
+
+/* ---- object_id ---------------------------------------------------- */
+
+static inline VALUE
+gc_object_id_value(size_t number)
+{
+    return ULL2NUM((unsigned long long)number * OBJ_ID_INCREMENT);
+}
+
+/* The next number of the running Ractor, which +cache+ is of. */
+static size_t
+gc_object_id_next(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
+{
+    size_t number = cache->next_object_id;
+
+    if (number == cache->end_of_object_ids) {
+        if (!rb_gc_multi_ractor_p()) return objspace->next_object_id++;
+
+        number = __atomic_fetch_add(&objspace->next_object_id, GC_OBJECT_ID_RANGE, __ATOMIC_RELAXED);
+        gc_object_id_store_relaxed(&cache->end_of_object_ids, number + GC_OBJECT_ID_RANGE);
+    }
+    gc_object_id_store_relaxed(&cache->next_object_id, number + 1);
+    return number;
+}
+
+/* As gc_object_id_take, when there is a table: the object is found by its id as soon as it has one. */
+static size_t
+gc_object_id_take_into_table(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, struct heap_page *page, VALUE obj)
+{
+    unsigned int lev = rb_gc_vm_lock();
+    size_t *word = &gc_object_ids_make(page)[gc_object_id_index(page, obj)]; /* the lock was a safe point */
+    size_t number = gc_object_id_load_relaxed(word);
+
+    if (number == 0) {
+        number = gc_object_id_next(objspace, cache);
+        gc_object_id_store_relaxed(word, number); /* first: who collects in st_insert keeps the words */
+        st_insert(objspace->id_to_obj_tbl, (st_data_t)number, (st_data_t)obj);
+    }
+    rb_gc_vm_unlock(lev);
+    return number;
+}
+
+/* Gives +obj+ a number, unless somebody else has. */
+NOINLINE(static size_t gc_object_id_take(rb_objspace_t *objspace, VALUE obj));
+static size_t
+gc_object_id_take(rb_objspace_t *objspace, VALUE obj)
+{
+    rb_ractor_newobj_cache_t *cache = rb_gc_get_ractor_newobj_cache();
+    struct heap_page *page = GET_HEAP_PAGE(obj);
+    size_t *word = &gc_object_ids_make(page)[gc_object_id_index(page, obj)];
+
+    if (RB_UNLIKELY(objspace->id_to_obj_tbl)) return gc_object_id_take_into_table(objspace, cache, page, obj);
+
+    size_t number = gc_object_id_next(objspace, cache), other = 0;
+    if (!rb_gc_multi_ractor_p()) {
+        gc_object_id_store_relaxed(word, number);
+        return number;
+    }
+    if (__atomic_compare_exchange_n(word, &other, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return number;
+
+    gc_object_id_store_relaxed(&cache->next_object_id, number); /* for the next object */
+    return other;
+}
+
+VALUE
+rb_gc_impl_object_id(void *objspace_ptr, VALUE obj)
+{
+    size_t number = gc_object_id_find(obj);
+
+    if (RB_UNLIKELY(number == 0)) number = gc_object_id_take(objspace_ptr, obj);
+    return gc_object_id_value(number);
+}
+
+/* What the finalizers of +zombie+ are given.  An object that was never asked has a number for them alone. */
+static VALUE
+get_object_id_in_finalizer(rb_objspace_t *objspace, VALUE zombie)
+{
+    size_t number = gc_object_id_find(zombie);
+
+    if (number == 0) number = gc_object_id_next(objspace, rb_gc_get_ractor_newobj_cache());
+    return gc_object_id_value(number);
+}
+
+/* ---- what the collector does -------------------------------------- */
+
+/* +obj+ is freed.  With all others stopped; of a zombie, with the VM lock. */
+static inline void
+gc_object_id_forget(rb_objspace_t *objspace, struct heap_page *page, VALUE obj)
+{
+    size_t *ids = gc_object_ids_load_acquire(page);
+    if (!ids) return;
+
+    size_t *word = &ids[gc_object_id_index(page, obj)];
+    st_data_t number = (st_data_t)gc_object_id_load_relaxed(word);
+    if (number == 0) return;
+
+    gc_object_id_store_relaxed(word, 0);
+    if (objspace->id_to_obj_tbl) st_delete(objspace->id_to_obj_tbl, &number, NULL);
+}
+
+/* Whether +obj+, which is dead, is to be left to a step of the sweep.  Who has claimed the page. */
+static inline bool
+gc_object_id_in_table_p(rb_objspace_t *objspace, VALUE obj)
+{
+    return RB_UNLIKELY(objspace->id_to_obj_tbl) && gc_object_id_find(obj) > 0;
+}
+
+/* +obj+ is freed without a lock, and not in the table.  Who has claimed the page; the words may be another's, made just now
+ * for what lives there. */
+static inline void
+gc_object_id_free_claimed(struct heap_page *page, VALUE obj)
+{
+    size_t *ids = gc_object_ids_load_acquire(page);
+    if (!ids) return;
+
+    size_t *word = &ids[gc_object_id_index(page, obj)];
+    if (gc_object_id_load_relaxed(word) > 0) gc_object_id_store_relaxed(word, 0);
+}
+
+/* +src+ is moved to +dest+.  All others stand; that the table has another object is gc_update_references' work. */
+static void
+gc_object_id_move(VALUE src, VALUE dest)
+{
+    struct heap_page *from = GET_HEAP_PAGE(src), *to = GET_HEAP_PAGE(dest);
+    size_t number = gc_object_id_find(src);
+    if (number == 0) return;
+
+    gc_object_id_store_relaxed(&gc_object_ids_make(to)[gc_object_id_index(to, dest)], number);
+    gc_object_id_store_relaxed(&from->object_ids[gc_object_id_index(from, src)], 0);
+}
+
+static void
+gc_object_ids_free(struct heap_page *page)
+{
+    free(page->object_ids);
+    page->object_ids = NULL;
+}
+
+/* A page has been swept: its words go unless they are in use.  All others stand. */
+static void
+gc_object_ids_trim(struct heap_page *page)
+{
+    size_t *ids = page->object_ids;
+    if (!ids) return;
+
+    for (size_t i = 0, count = gc_object_ids_count(page); i < count; i++) {
+        if (ids[i] > 0) return;
+    }
+    gc_object_ids_free(page);
+}
+
+/* ---- ObjectSpace._id2ref ------------------------------------------ */
+
+/* Calls +func+ for each object that has a number, and may be dead.  All others stand. */
+static void
+gc_object_ids_each(rb_objspace_t *objspace, void (*func)(rb_objspace_t *, VALUE obj, size_t number, void *data), void *data)
+{
+    for (size_t i = 0; i < rb_darray_size(objspace->heap_pages.sorted); i++) {
+        struct heap_page *page = rb_darray_get(objspace->heap_pages.sorted, i);
+        if (!page->object_ids) continue;
+
+        uintptr_t p = page->start, end = p + (uintptr_t)page->total_slots * page->slot_size;
+        for (; p < end; p += page->slot_size) {
+            size_t number = page->object_ids[gc_object_id_index(page, p)];
+            if (number > 0) func(objspace, (VALUE)p, number, data);
+        }
+    }
+}
+
+static void
+gc_object_id_count(rb_objspace_t *objspace, VALUE obj, size_t number, void *count)
+{
+    ++*(size_t *)count;
+}
+
+static void
+gc_object_id_add(rb_objspace_t *objspace, VALUE obj, size_t number, void *table)
+{
+    st_insert(table, (st_data_t)number, (st_data_t)obj);
+}
+
+/* With the VM lock, which upstream's barrier gives away for a while.  A collection in the first allocation makes what there
+ * is to add less, and there is no second one. */
+static void
+gc_object_ids_make_table(rb_objspace_t *objspace)
+{
+    size_t count = 0;
+
+    rb_gc_vm_barrier();
+    if (objspace->id_to_obj_tbl) return;
+    gc_object_ids_each(objspace, gc_object_id_count, &count);
+    st_table *table = st_init_numtable_with_size(count);
+    gc_object_ids_each(objspace, gc_object_id_add, table);
+    objspace->id_to_obj_tbl = table;
+}
+
+struct gc_object_id_search {
+    size_t number;
+    bool unused;
+};
+
+static void
+gc_object_id_in_range(void *c, void *data)
+{
+    const rb_ractor_newobj_cache_t *cache = c;
+    struct gc_object_id_search *search = data;
+
+    if (search->number >= gc_object_id_load_relaxed(&cache->next_object_id) &&
+        search->number < gc_object_id_load_relaxed(&cache->end_of_object_ids)) search->unused = true;
+}
+
+/* Whether nobody has been given +number+ yet.  With the VM lock. */
+static bool
+gc_object_id_unused_p(rb_objspace_t *objspace, size_t number)
+{
+    struct gc_object_id_search search = { number, number >= gc_object_id_load_relaxed(&objspace->next_object_id) };
+
+    rb_gc_ractor_newobj_cache_foreach(gc_object_id_in_range, &search);
+    return search.unused;
+}
+
+/* The number that +id+ may be the id of, or 0. */
+static size_t
+gc_object_id_number(VALUE id)
+{
+    unsigned long long value;
+    int sign = rb_integer_pack(id, &value, 1, sizeof(value), 0, INTEGER_PACK_NATIVE_BYTE_ORDER);
+
+    if (sign != 1 || value % OBJ_ID_INCREMENT != 0 || value / OBJ_ID_INCREMENT > SIZE_MAX) return 0;
+    return (size_t)(value / OBJ_ID_INCREMENT);
+}
+
+VALUE
+rb_gc_impl_object_id_to_ref(void *objspace_ptr, VALUE object_id)
+{
+    rb_objspace_t *objspace = objspace_ptr;
+    size_t number = gc_object_id_number(object_id);
+    st_data_t obj = 0;
+    bool found = false, unused = false;
+
+    if (number > 0) {
+        unsigned int lev = rb_gc_vm_lock();
+
+        unused = gc_object_id_unused_p(objspace, number);
+        if (!unused) {
+            if (!objspace->id_to_obj_tbl) gc_object_ids_make_table(objspace);
+            found = st_lookup(objspace->id_to_obj_tbl, (st_data_t)number, &obj) && !rb_gc_impl_garbage_object_p(objspace, obj);
+        }
+        rb_gc_vm_unlock(lev);
+    }
+    if (found) return (VALUE)obj;
+
+    VALUE next = gc_object_id_value(gc_object_id_load_relaxed(&objspace->next_object_id));
+    VALUE text = rb_funcall(object_id, rb_intern("to_s"), 1, INT2FIX(10));
+    if (unused || RTEST(rb_funcall(object_id, rb_intern(">="), 1, next))) {
+        rb_raise(rb_eRangeError, "%+"PRIsVALUE" is not id value", text);
+    }
+    rb_raise(rb_eRangeError, "%+"PRIsVALUE" is recycled object", text);
+}
+
+/* ---- GC.verify_internal_consistency ------------------------------- */
+
+static void
+gc_object_id_verify_one(rb_objspace_t *objspace, VALUE obj, size_t number, void *count)
+{
+    st_data_t found = 0;
+    bool is_free = false;
+
+    ++*(size_t *)count;
+    asan_unpoisoning_object(obj) {
+        is_free = BUILTIN_TYPE(obj) == T_NONE || BUILTIN_TYPE(obj) == T_MOVED;
+    }
+    if (is_free) rb_bug("gc_object_id_verify: free slot %p has the number %"PRIuSIZE, (void *)obj, number);
+    if (objspace->id_to_obj_tbl && !(st_lookup(objspace->id_to_obj_tbl, (st_data_t)number, &found) && found == obj)) {
+        rb_bug("gc_object_id_verify: number %"PRIuSIZE" of %p is not in the table", number, (void *)obj);
+    }
+}
+
+/* All others stand. */
+static void
+gc_object_id_verify(rb_objspace_t *objspace)
+{
+    size_t count = 0;
+
+    gc_object_ids_each(objspace, gc_object_id_verify_one, &count);
+    if (objspace->id_to_obj_tbl && objspace->id_to_obj_tbl->num_entries != count) {
+        rb_bug("gc_object_id_verify: %"PRIuSIZE" numbers, but %"PRIuSIZE" in the table", count,
+               (size_t)objspace->id_to_obj_tbl->num_entries);
+    }
+}
+
+#endif /* LOCKFREE_GC_OBJECT_ID_H */

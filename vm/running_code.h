@@ -1,0 +1,90 @@
+#ifndef LOCKFREE_VM_RUNNING_CODE_H
+#define LOCKFREE_VM_RUNNING_CODE_H
+/**********************************************************************
+
+  vm/running_code.h - YJIT compiles while other Ractors run; see yjit/running_code.rs
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of yjit.c.
+ */
+
+#if defined(__x86_64__) && defined(RUBY_THREAD_PTHREAD_H)
+# define CODE_MAY_RUN_WHILE_WRITTEN 1
+#else
+# define CODE_MAY_RUN_WHILE_WRITTEN 0
+#endif
+
+bool rb_ractor_others_p(void);
+
+/* Other Ractors may run while the caller makes code.  With the VM lock, as all below. */
+bool rb_yjit_others_run;
+
+#if CODE_MAY_RUN_WHILE_WRITTEN
+# define CODE_PROT_WHILE_WRITTEN (PROT_READ | PROT_WRITE | (rb_yjit_others_run ? PROT_EXEC : 0))
+
+/* Whether the system lets a page be written and executed at once, as SELinux need not. */
+static bool
+code_may_run_while_written_p(void)
+{
+    static enum {unknown, no, yes} answer;
+
+    if (answer == unknown) {
+        size_t size = (size_t)sysconf(_SC_PAGESIZE);
+        void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        answer = no;
+        if (page != MAP_FAILED) {
+            if (mprotect(page, size, PROT_READ | PROT_WRITE | PROT_EXEC) == 0) answer = yes;
+            munmap(page, size);
+        }
+    }
+    return answer == yes;
+}
+#else
+# define CODE_PROT_WHILE_WRITTEN (PROT_READ | PROT_WRITE)
+# define code_may_run_while_written_p() false
+#endif
+
+/* Who has the lock stops all others, and is alone until the lock is given. */
+void
+rb_yjit_stop_others(void)
+{
+    rb_vm_barrier();
+    rb_yjit_others_run = false;
+}
+
+/* Takes the VM lock, and stops the others only where they must not run meanwhile.  A safe point. */
+void
+rb_yjit_lock_to_compile(unsigned int *recursive_lock_level, const char *file, int line)
+{
+    rb_vm_lock_enter(recursive_lock_level, file, line);
+    if (!code_may_run_while_written_p()) {
+        rb_yjit_stop_others();
+    }
+    else {
+        rb_yjit_others_run = rb_ractor_others_p();
+    }
+}
+
+/* Compiles the frame on top, unless another Ractor has done so since the caller found no code. */
+static void
+yjit_compile_iseq(const rb_iseq_t *iseq, rb_execution_context_t *ec, bool jit_exception)
+{
+    uint8_t *rb_yjit_iseq_gen_entry_point(const rb_iseq_t *iseq, rb_execution_context_t *ec, bool jit_exception); // defined in Rust
+    rb_jit_func_t *entry = jit_exception ? &ISEQ_BODY(iseq)->jit_exception : &ISEQ_BODY(iseq)->jit_entry;
+    unsigned int level;
+
+    rb_yjit_lock_to_compile(&level, __FILE__, __LINE__);
+    if (!*entry) {
+        rb_jit_func_t code = (rb_jit_func_t)rb_yjit_iseq_gen_entry_point(iseq, ec, jit_exception);
+
+        __atomic_store_n(entry, code, __ATOMIC_RELEASE); /* [code] */
+    }
+    rb_yjit_vm_unlock(&level, __FILE__, __LINE__);
+}
+
+#endif /* LOCKFREE_VM_RUNNING_CODE_H */
