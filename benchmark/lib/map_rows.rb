@@ -15,18 +15,19 @@ module MapRows
       <<~RUBY
         #{once}
         module MapUnit
-          # [start, stop, what the last turn gave]
+          # [start, stop, what the last turn gave, seconds that this thread stood ready meanwhile]
           def self.unit(turns)
             #{setup}
             i = 0
             value = nil
+            stood = Map.stood
             start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
             while i < turns
               value = (#{code})
               i += 1
             end
             stop = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-            [start, stop, show(value)]
+            [start, stop, show(value), Map.stood - stood]
           end
 
           def self.values(turns)
