@@ -58,9 +58,8 @@ module Map
   # Without what the thread stood ready while other programs ran: a busy machine would make one thread slow, and so Ractors
   # fast. How much of the time of many threads others took cannot be told.
   def time(turns)
-    before = stood
-    start, stop, = MapUnit.unit(turns)
-    [stop - start - (stood - before), (stop - start) / 100].max
+    start, stop, _, stood = MapUnit.unit(turns)
+    [stop - start - stood, (stop - start) / 10].max
   end
 
   # Seconds that this thread was ready and did not run; 0 where the kernel does not tell.
@@ -118,7 +117,7 @@ module Map
     answers = ractors.map(&:take)
     result = { ns: wall(answers) * 1e9 / (number * turns), wall: wall(answers), turns: turns, **since(before, 1) }
     ractors.each { |ractor| ractor.send(:values) }
-    compare(answers.map(&:last), ractors.map(&:take), expected)
+    compare(answers.map { |answer| answer[2] }, ractors.map(&:take), expected)
     result
   rescue Wrong => error
     result.merge(failed: "wrong: #{error.message}")
@@ -185,7 +184,7 @@ module Map
         next processes(number, turns) if kind == "processes"
 
         share = share(turns)
-        found = ractors(number, share, last: MapUnit.unit(share).last, values: values)
+        found = ractors(number, share, last: MapUnit.unit(share)[2], values: values)
         @speed_up = one[:ns] / found[:ns]
         found
       end

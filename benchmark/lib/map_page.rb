@@ -11,7 +11,8 @@ class MapPage < Plots
               "processor" => "#999999" }.freeze
   SHOWN = "ours"
   # A row of the table on one binary. speed_ups: {case suffix and workers => [median, lowest, highest]}
-  Cell = Struct.new(:ns, :speed_ups, :failed, :waited, keyword_init: true) do
+  # work: what an operation takes of the processor in 8 Ractors, over one thread
+  Cell = Struct.new(:ns, :speed_ups, :work, :failed, :waited, keyword_init: true) do
     def speed_up = failed ? nil : speed_ups[["", 8]]&.first
   end
   Line = Struct.new(:name, :group, :cells, keyword_init: true)
@@ -40,13 +41,15 @@ class MapPage < Plots
   end
 
   def cell(row, jit, binary)
-    stages = @results.rows.select { |one| one.base == row.name && one.jit == jit && one.binary == binary }
+    all = @results.rows.select { |one| one.base == row.name && one.jit == jit && one.binary == binary }
+    stages = all.select { |one| one.value == MapResults::OPERATION }
+    work = [0, 8].map { |workers| all.find { |one| one.workers == workers && one.value == MapResults::PROCESSOR } }
     serial = stages.find { |one| one.workers.zero? }
     speed_ups = stages.reject { |one| one.workers.zero? }.to_h do |one|
       [[one.case.delete_prefix(row.name), one.workers], spread(serial, one)]
     end
     Cell.new(ns: serial&.measured? ? Statistics.median(serial.samples) : nil, speed_ups: speed_ups,
-             failed: MapResults.failure(stages.filter_map(&:error).first), waited: stages.last&.waited)
+             work: work.all? ? spread(*work.reverse)&.first : nil, failed: MapResults.failure(stages.filter_map(&:error).first), waited: stages.find { |one| one.case == row.name && one.workers == 8 }&.waited)
   end
 
   # Of the processes that came that far, each beside its own one thread: [median, lowest, highest].
@@ -59,9 +62,9 @@ class MapPage < Plots
 
   def table(jit)
     head = ["row", "group", *@binaries.map { |name| "ns, #{name}" }, *@binaries.map { |name| "2 Ractors, #{name}" },
-            *@binaries.map { |name| "8 Ractors, #{name}" }, "2 and 8 processes", *@binaries.map { |name| "waited for, #{name}" }]
+            *@binaries.map { |name| "8 Ractors, #{name}" }, "2 and 8 processes", *@binaries.map { |name| "work, #{name}" }, *@binaries.map { |name| "waited for, #{name}" }]
     lines = lines(jit)
-    ["### #{jit}", "", *summary(lines), "", "| #{head.join(' | ')} |", "|---|---#{'|---:' * (@binaries.size * 3 + 1)}#{'|---' * @binaries.size}|",
+    ["### #{jit}", "", *summary(lines), "", "| #{head.join(' | ')} |", "|---|---#{'|---:' * (@binaries.size * 4 + 1)}#{'|---' * @binaries.size}|",
      *lines.map { |line| "| #{cells(line).join(' | ')} |" }, ""].join("\n")
   end
 
@@ -71,7 +74,7 @@ class MapPage < Plots
     [line.name.gsub("|", "\\|"), line.group, *all.map { |cell| cell.ns ? nanoseconds(cell.ns) : "" },
      *all.map { |cell| ratio(cell, ["", 2]) }, *all.map { |cell| ratio(cell, ["", 8], true) },
      [2, 8].map { |workers| number(main.speed_ups[[", in processes", workers]]&.first) }.join(", "),
-     *all.map { |cell| cell.failed || cell.waited || "" }]
+     *all.map { |cell| number(cell.work) }, *all.map { |cell| cell.failed || cell.waited || "" }]
   end
 
   def nanoseconds(ns) = ns < 100 ? format("%.1f", ns) : ns.round.to_s
@@ -131,7 +134,7 @@ class MapPage < Plots
   end
 
   def axes(lines, plot)
-    tics = lines.each_with_index.map { |line, y| %("#{line.name.tr('"', "'")}" #{y}) }
+    tics = lines.each_with_index.map { |line, y| %("#{line.name.tr('"', "'").gsub('%', '%%')}" #{y}) }
     <<~SCRIPT
       set title "#{plot.title}"
       set xrange [0:2]

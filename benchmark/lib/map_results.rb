@@ -1,7 +1,7 @@
 # map_results.rb - the measurements of the map as rows of results.json, and what each waited for.
 #
 # A row of results.json is one stage of one row of the map: an operation in nanoseconds of the wall clock, in one thread (no
-# workers), in Ractors, and, as a case of its own, in processes. So less is better, and bench-compare reads it like a report.
+# workers), in Ractors, and, as a case of its own, in processes; and the same of the processor. So less is better, and bench-compare reads it like a report.
 
 require_relative "map_rows"
 require_relative "map_runner"
@@ -9,6 +9,8 @@ require_relative "results"
 require_relative "statistics"
 
 module MapResults
+  OPERATION = "an operation"
+  PROCESSOR = "an operation, of the processor"
   SWITCH = 5e-6      # seconds that a sleep and the waking cost at least
   SWITCHES = 100     # of a stop of 8 Ractors, at most; stock takes some 80
   ENOUGH = 0.9       # of what processes do: nothing was waited for
@@ -18,14 +20,20 @@ module MapResults
   def of(head, measurements) = Results.new(head, measurements.flat_map { |one| rows_of(one) })
 
   def rows_of(one)
-    MapRunner::STAGES.map do |stage, (suffix, workers)|
+    MapRunner::STAGES.flat_map do |stage, (suffix, workers)|
       records = one.samples.filter_map { |sample| sample["stages"][stage] }.select { |record| record["ns"] && !record["failed"] }
-      Results::Row.new(workload: one.workload.id, case: one.case.name + suffix, workers: workers, value: "an operation", unit: "ns",
-                       binary: one.binary.name, jit: one.jit, base: one.case.name, samples: records.map { |record| record["ns"] },
-                       user: records.filter_map { |record| record["user"] },
-                       system: records.filter_map { |record| record["system"] }, rss: [], error: error(one, stage),
-                       waited: waited(one, stage, workers))
+      row = Results::Row.new(workload: one.workload.id, case: one.case.name + suffix, workers: workers, value: OPERATION, unit: "ns",
+                             binary: one.binary.name, jit: one.jit, base: one.case.name,
+                             samples: records.map { |record| record["ns"] }, user: [], system: [], rss: [],
+                             error: error(one, stage), waited: waited(one, stage, workers))
+      used = records.filter_map { |record| processor(record, [workers, 1].max) }
+      used.empty? ? [row] : [row, Results::Row.new(**row.to_h, value: PROCESSOR, samples: used, error: nil, waited: nil)]
     end
+  end
+
+  # Nanoseconds of the processor for an operation; of processes it is not known.
+  def processor(record, workers)
+    (record["user"] + record["system"]) * 1e9 / (record["turns"] * workers) if record["user"]
   end
 
   # What happened at the end, or where no stage was reached, belongs to the last stage.

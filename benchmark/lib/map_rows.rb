@@ -15,18 +15,19 @@ module MapRows
       <<~RUBY
         #{once}
         module MapUnit
-          # [start, stop, what the last turn gave]
+          # [start, stop, what the last turn gave, seconds that this thread stood ready meanwhile]
           def self.unit(turns)
             #{setup}
             i = 0
             value = nil
+            stood = Map.stood
             start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
             while i < turns
               value = (#{code})
               i += 1
             end
             stop = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-            [start, stop, show(value)]
+            [start, stop, show(value), Map.stood - stood]
           end
 
           def self.values(turns)
@@ -138,7 +139,7 @@ module MapRows
   row "split", 'TEXT.split(" ").size', once: TEXT
   row "scan", 'TEXT.scan(/\w+/).size', once: TEXT
   row "gsub with a String", 'TEXT.gsub(/o/, "0").size', once: TEXT
-  row "gsub with a Hash", 'TEXT.gsub(/[ox]/, SIGNS).size', once: "#{TEXT}; SIGNS = { 'o' => '0', 'x' => '%' }.freeze"
+  row "gsub with a Hash", 'TEXT.gsub(/[ox]/, SIGNS).size', once: "#{TEXT}; SIGNS = Ractor.make_shareable({ 'o' => '0', 'x' => '%' })"
   row "sub with a block", 'TEXT.sub(/q(\w+)/) { $1 }.size', once: TEXT
   row "=~ and $~", 'TEXT =~ /b(?<c>\w+)/; $~[:c]', once: TEXT
   row "match?", "TEXT.match?(/lazy/)", once: TEXT
