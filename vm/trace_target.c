@@ -98,10 +98,11 @@ rb_ractor_hooks_events(rb_event_flag_t events)
     return events;
 }
 
-/* The Ractor is no more: nobody runs them, and what it alone traced is not traced.  The GC. */
+/* The Ractor is no more: nobody runs them, and what it alone traced is not traced.  The GC, and the end of the VM
+ * (RUBY_FREE_AT_EXIT), where no thread is left that could take the VM lock. */
 void
 rb_ractor_hooks_free(rb_hook_list_t *list)
 {
     rb_hook_list_free_hooks(list);
-    rb_hook_list_free(list);
+    if (rb_current_execution_context(false)) rb_hook_list_free(list);
 }

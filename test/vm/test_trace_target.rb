@@ -146,4 +146,15 @@ class TestLockfreeVmTraceTarget < Test::Unit::TestCase
       assert_operator(seen - before, :>=, 3)
     RUBY
   end
+
+  # Stock crashes at its end: the hooks of a Ractor are freed under a lock that no thread is left to take.
+  def test_hooks_of_ractors_are_freed_as_the_vm_ends
+    ["1", "TracePoint.new(:line) {}.enable", "Thread.new { sleep }"].each do |code|
+      assert_in_out_err([{ "RUBY_FREE_AT_EXIT" => "1" }, "-W0", "--disable-gems"], <<~RUBY, %w[ended], /\A.*Free at exit is experimental.*\Z/)
+        Ractor.new { #{code}; 1 }.take
+        Ractor.new { Ractor.receive }
+        puts "ended"
+      RUBY
+    end
+  end
 end
