@@ -78,4 +78,7 @@ module MapResults
   def failure(text)
     return text[/\A(crash|hang|wrong|error|not reached)/] || text[/\A(?:[A-Z]\w*::)*([A-Z]\w*)/, 1] || "error" if text
   end
+
+  # Whether the row fails for no reason that lies in Ractors' rules.
+  def bad?(row) = row.error && (row.workers.zero? || %w[crash hang wrong error].include?(failure(row.error)))
 end

@@ -74,6 +74,7 @@ class TestLockfreeMap < Test::Unit::TestCase
       out, status = map(folder, "--rows", "good", "--again")
       assert_predicate(status, :success?, out)
       assert_equal(processes + 1, File.size(File.join(folder, "processes")))
+      assert_equal([0, 1, 1], %w[denied raises leaves].map { |name| map(folder, "--rows", name).last.exitstatus })
     end
   end
 
