@@ -27,14 +27,15 @@
  *
  * so that at least one of them sees what the other one did.  A bit that comes
  * twice costs one look.  The fence is for several Ractors only: with one there
- * is nobody who sets these.
+ * is nobody who sets these.  A new Fiber's bits are cleared before it is in th->ec:
+ * that is stored with release and read with acquire.
  */
 
 /* Sets the bit of the barrier in +th+ of another Ractor, with the scheduler's lock held, under which +th+ stays alive. */
 static inline void
 rb_thread_interrupt_by_barrier(rb_thread_t *th)
 {
-    rb_execution_context_t *ec, *now = __atomic_load_n(&th->ec, __ATOMIC_RELAXED);
+    rb_execution_context_t *ec, *now = __atomic_load_n(&th->ec, __ATOMIC_ACQUIRE); /* pairs with fiber_set_ec */
 
     do {
         ec = now;
@@ -52,6 +53,14 @@ rb_thread_take_barrier_interrupt(rb_thread_t *th)
     if (__atomic_load_n(flag, __ATOMIC_RELAXED) & VM_BARRIER_INTERRUPT_MASK) {
         __atomic_fetch_and(flag, ~VM_BARRIER_INTERRUPT_MASK, __ATOMIC_RELAXED);
     }
+}
+
+/* The thread changes to +ec+, which it returns.  Itself. */
+static inline rb_execution_context_t *
+fiber_set_ec(rb_thread_t *th, rb_execution_context_t *ec)
+{
+    __atomic_store_n(&th->ec, ec, __ATOMIC_RELEASE); /* pairs with rb_thread_interrupt_by_barrier */
+    return ec;
 }
 
 /* The thread has changed from +from+ to +to+.  Itself. */

@@ -136,8 +136,10 @@ pub(super) fn heir(block: &Block, next: BlockRef) -> Option<BlockRef> {
     let mut before = None;
     block.incoming.for_each(|incoming| {
         let incoming = unsafe { incoming.as_ref() };
-        if incoming.end_addr.get() == block.start_addr {
-            before = Some(incoming.block.get());
+        let from = incoming.block.get();
+        // Behind the branch of a short block there may be nops, up to that block's end.
+        if incoming.end_addr.get() == block.start_addr || unsafe { from.as_ref() }.end_addr.get() == block.start_addr {
+            before = Some(from);
         }
     });
     let told = block.iseq_range.start == 0 || Context::decode(block.ctx).is_return_landing();

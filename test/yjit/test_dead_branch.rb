@@ -149,4 +149,15 @@ class TestLockfreeYjitDeadBranch < Test::Unit::TestCase
       assert_operator exits.call - before, :<, 100
     RUBY
   end
+
+  # Else each site of `times` counts twice towards the number that YJIT makes code of their own for.
+  def test_deferring_block_behind_a_short_block_is_deleted
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems --yjit --yjit-call-threshold=2], <<~'RUBY', timeout: 60)
+      eval("def sites = (#{"1.times { |i| };" * 50})")
+      before = RubyVM::YJIT.runtime_stats(:deleted_defer_block_count)
+      3.times { sites }
+      assert_operator RubyVM::YJIT.runtime_stats(:deleted_defer_block_count) - before, :>=, 2 * 50
+    RUBY
+  end
 end
