@@ -39,6 +39,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How often all code was invalidated. Changes while all others are at a barrier.
 static INVALIDATIONS: AtomicUsize = AtomicUsize::new(0);
 
+/// VM lock.
+pub(super) fn invalidations() -> usize {
+    INVALIDATIONS.load(Ordering::Relaxed)
+}
+
 /// What a Ractor that waits for the lock in a stub takes with it.
 #[derive(Clone, Copy)]
 pub(super) struct Waiter {

@@ -14,10 +14,10 @@
 //!
 //! 1. the jump that leads to the new code, in code that others run. A processor that fetches an instruction while one
 //!    naturally aligned word of eight bytes is stored sees it as before or as after (AMD64 Architecture Programmer's
-//!    Manual, volume 2, 7.6.1, asynchronous modification; HotSpot patches its calls like that). So a patch whose
-//!    changed bytes lie in one such word is one store. Code that is made while others run has nops before its jumps,
-//!    such that each patch is one. Any other patch stops all others first: what was made with one Ractor, or where
-//!    a page of code ends.
+//!    Manual, volume 2, 7.6.1, asynchronous modification; Intel's manual does not say so, but HotSpot patches its calls
+//!    like that on both). So a patch whose changed bytes lie in one such word is one store. Code that is made while others
+//!    run has nops before its jumps, such that each patch is one. Any other patch stops all others first: what was made
+//!    with one Ractor, or where a page of code ends.
 //! 2. the shape of a branch whose second jump is not needed, since its target lies behind it. Upstream writes the branch
 //!    anew, and the target over its end. Here the code is there already, and a Ractor may be between the two jumps: the
 //!    second becomes a nop, and the branch keeps its end. That is right where the target is that of the second jump. Where
@@ -207,6 +207,21 @@ pub fn fence_payload() {
     fence(Ordering::SeqCst);
 }
 
+/// The entry that an entry stub leads to no more, since whoever came first has compiled it: for those who waited meanwhile.
+/// Forgotten when all code is invalidated. VM lock.
+#[derive(Default)]
+pub(super) struct NextEntry(Cell<Option<(CodePtr, usize)>>);
+
+impl NextEntry {
+    pub(super) fn set(&self, entry: CodePtr) {
+        self.0.set(Some((entry, dead_branch::invalidations())));
+    }
+
+    pub(super) fn get(&self) -> Option<CodePtr> {
+        self.0.get().and_then(|(entry, invalidations)| (invalidations == dead_branch::invalidations()).then(|| entry))
+    }
+}
+
 /// Calls of C functions whose frame is pushed lazily, by the pc that the caller saves. Read by any Ractor without a lock;
 /// added to under the VM lock. Nothing is taken out.
 pub struct LazyFrames {
@@ -247,7 +262,7 @@ impl LazyFrames {
     }
 
     /// VM lock. [frames]
-    pub fn insert(&mut self, pc: *mut VALUE, value: LazyFrameValue) {
+    pub fn insert(&self, pc: *mut VALUE, value: LazyFrameValue) {
         if self.get(&pc) == Some(&value) {
             return;
         }
