@@ -29,7 +29,13 @@
  * when it ended before can still be taken.
  *
  * A process that only forks in order to execute a file (system, spawn, popen)
- * runs no Ruby in the child, and stops nobody.
+ * runs no Ruby in the child, and stops nobody while it does.
+ *
+ * Before any fork upstream flushes $stdout and $stderr, those of main: with the
+ * lock of main's thread, so that a Ractor waits for it, a deadlock as far as it
+ * can see; and what the Ractor itself has not written is written by the child as
+ * well.  Here a Ractor flushes its own, has what main has buffered written while
+ * main stands, and the child forgets what is other Ractors' to write.
  *
  * exec, and fork, stop the timer thread, and start it again where they fail.  Two
  * Ractors may be doing so at once, or two threads, as an exec waits for files
@@ -39,10 +45,51 @@
 
 #include "internal.h"
 #include "internal/gc.h"
+#include "internal/io.h"
 #include "ractor_core.h"
 #include "vm_sync.h"
 #include "lockfree/ractor/fork.h"
 #include "lockfree/vm/insns_count.h"
+#ifdef HAVE_POLL_H
+# include <poll.h>
+#endif
+
+/* What main has buffered for +io+, a File, is written for it while it stands, as far as that can be done at once: not
+ * while one of its threads writes, and not more than a pipe has room for.  VM lock, all others stopped. */
+static void
+ractor_write_buffered(VALUE io)
+{
+#ifdef HAVE_POLL
+    rb_io_t *fptr = RB_TYPE_P(io, T_FILE) ? RFILE(io)->fptr : NULL;
+    if (!fptr || fptr->fd < 0 || (!NIL_P(fptr->write_lock) && RTEST(rb_mutex_locked_p(fptr->write_lock)))) return;
+
+    while (fptr->wbuf.len > 0) {
+        struct pollfd poller = { .fd = fptr->fd, .events = POLLOUT };
+        if (poll(&poller, 1, 0) != 1 || !(poller.revents & POLLOUT)) break;
+
+        size_t room = fptr->wbuf.len < PIPE_BUF ? fptr->wbuf.len : PIPE_BUF; /* there is */
+        ssize_t n = write(fptr->fd, fptr->wbuf.ptr + fptr->wbuf.off, room);
+        if (n <= 0) break;
+        fptr->wbuf.off += (int)n;
+        fptr->wbuf.len -= (int)n;
+    }
+#endif
+}
+
+/* What was written before comes before what the child writes.  Any Ractor, without the VM lock.  Raises as IO#flush. */
+void
+rb_ractor_flush_before_fork(void)
+{
+    if (!rb_ractor_main_p()) {
+        RB_VM_LOCK();
+        rb_vm_barrier();
+        ractor_write_buffered(rb_stdout);
+        ractor_write_buffered(rb_stderr);
+        RB_VM_UNLOCK();
+    }
+    rb_io_flush(rb_ractor_stdout());
+    rb_io_flush(rb_ractor_stderr());
+}
 
 /* Any Ractor, without the VM lock. */
 void
@@ -84,6 +131,14 @@ rb_exec_start_timer_thread(void)
 }
 
 #if defined(HAVE_WORKING_FORK)
+/* The parent writes it: the child would once more, as it ends. */
+static void
+ractor_forget_buffered_atfork(VALUE io)
+{
+    rb_io_t *fptr = RB_TYPE_P(io, T_FILE) ? RFILE(io)->fptr : NULL;
+    if (fptr) fptr->wbuf.len = 0;
+}
+
 /* Who waited is gone; but its Ractor::Selector is still there, and must not look for itself here when +r+ is freed. */
 static void
 ractor_drop_takers_atfork(struct rb_ractor_queue *takers)
@@ -102,6 +157,9 @@ ractor_end_atfork(rb_ractor_t *r)
     r->sync.incoming_port_closed = true;
     r->sync.outgoing_port_closed = true;
     ractor_drop_takers_atfork(&r->sync.takers_queue);
+    bool main = r == GET_VM()->ractor.main_ractor;
+    ractor_forget_buffered_atfork(main ? rb_stdout : r->r_stdout);
+    ractor_forget_buffered_atfork(main ? rb_stderr : r->r_stderr);
 
     r->threads.cnt = 0; /* so that they are not marked */
     r->threads.main = NULL;

@@ -196,4 +196,67 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       assert_equal({7 => 5}, results.tally)
     RUBY
   end
+
+  # What +code+ writes to a pipe.
+  def written(code)
+    omit("no fork") unless Process.respond_to?(:fork)
+    out, err, status = EnvUtil.invoke_ruby(%w[-W:no-experimental --disable-gems -e] << code, "", true, true, timeout: 60)
+    assert_predicate(status, :success?, err)
+    assert_empty(err)
+    out
+  end
+
+  # In stock the Ractor waits for the lock of main's thread: `No live threads left. Deadlock?`
+  def test_racing_popen_and_writing
+    out = written(<<~'RUBY')
+      ractors = 4.times.map { Ractor.new { 60.times { IO.popen(["true"]).close } } }
+      ending = Thread.new { ractors.each(&:take) }
+      n = 0
+      while ending.alive? || n < 20_000
+        $stdout.write("line #{n} #{"x" * (n % 97)}\n")
+        n += 1
+      end
+    RUBY
+    lines = out.lines
+    assert_operator(lines.size, :>=, 20_000)
+    assert_equal(lines.each_index.map { |n| "line #{n} #{"x" * (n % 97)}\n" }, lines)
+  end
+
+  def test_what_main_has_written_comes_before_what_a_child_writes
+    assert_equal("main\nRactor\nchild\n", written(<<~'RUBY'))
+      $stdout.write "main\n"
+      Ractor.new { $stdout.write "Ractor\n"; system("echo", "child") }.take
+    RUBY
+  end
+
+  # More than the pipe has room for, which nobody reads yet.
+  def test_fork_while_main_can_not_write
+    assert_equal("9\n", written(<<~'RUBY'))
+      reader, writer = IO.pipe
+      original, $stdout = $stdout, writer
+      nil until writer.write_nonblock("y" * 4096, exception: false) == :wait_writable
+      writer.sync = false
+      writer.write("z" * 500)
+      child = Ractor.new { Process.wait2(fork { exit!(9) })[1].exitstatus }.take
+      original.puts child
+      original.flush
+      exit!(0)
+    RUBY
+  end
+
+  def test_what_other_ractors_have_written_is_not_written_by_the_child
+    [%w[main Ractor], %w[Ractor main]].each do |forks, other|
+      assert_equal(%w[Ractor child main], written(<<~RUBY).lines(chomp: true).sort)
+        ractor = Ractor.new do
+          $stdout.write "Ractor\n"
+          Process.wait(fork { $stdout.write "child\n" }) if #{forks == "Ractor"}
+          Ractor.yield 1
+          Ractor.receive
+        end
+        $stdout.write "main\n"
+        ractor.take
+        Process.wait(fork { $stdout.write "child\n" }) if #{forks == "main"}
+      RUBY
+    end
+  end
 end
