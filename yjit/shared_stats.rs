@@ -11,7 +11,7 @@
 //!   it panicked within seconds, or had the collector mark what is no frame. Here they append one at a time, under a lock
 //!   of its own. The VM lock would not do: who waits for it is at a safe point, and where a counter is traced, the
 //!   frame's registers are not stored. Nothing done under it allocates an object, raises, or waits: the collector, a fork
-//!   and others who stop all Ractors find it free.
+//!   and others who stop all Ractors find it free. Where the stack ends, which would raise, no exit is recorded.
 //!
 //! Other counts of --yjit-stats are of one word, and may lose some of what several Ractors add at once.
 
@@ -23,20 +23,26 @@ const FIRST: usize = 64; // counts of the first segment; each has twice as many 
 const SEGMENTS: usize = 26;
 
 /// How often each method of one kind was called. Who resizes it has the VM lock; others count meanwhile.
-#[derive(Default)]
 pub struct CallCounts {
     len: AtomicUsize,
     segments: [AtomicPtr<AtomicU64>; SEGMENTS],
 }
 
 impl CallCounts {
+    #[allow(clippy::declare_interior_mutable_const)] // what each segment begins with
+    const NONE: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+
+    pub const fn new() -> Self {
+        Self { len: AtomicUsize::new(0), segments: [Self::NONE; SEGMENTS] }
+    }
+
     /// Counts that increment() and get() may be given: each index below. VM lock, or an index from who had it.
     pub fn len(&self) -> usize {
         self.len.load(Ordering::Acquire)
     }
 
     /// Makes it LEN counts long; the new ones are 0. VM lock.
-    pub fn resize(&mut self, len: usize) {
+    pub fn resize(&self, len: usize) {
         let (last, _) = Self::place(len - 1);
         for segment in 0..=last {
             if self.segments[segment].load(Ordering::Relaxed).is_null() {
@@ -71,10 +77,14 @@ impl CallCounts {
 
 static EXIT_STACKS: Mutex<()> = Mutex::new(());
 
-/// For who reads or appends the stacks of exits, until it is dropped. Any Ractor; no safe point meanwhile. The collector
-/// need not: no Ractor stands in the middle of it.
-pub fn lock_exit_stacks() -> MutexGuard<'static, ()> {
-    EXIT_STACKS.lock().unwrap()
+/// For who reads or appends the stacks of exits, until it is dropped; None at the end of the machine's stack. Any Ractor; no
+/// safe point meanwhile. The collector need not: no Ractor stands in the middle of it.
+pub fn lock_exit_stacks() -> Option<MutexGuard<'static, ()>> {
+    extern "C" {
+        fn rb_current_ec_noinline() -> EcPtr;
+    }
+    let room = cfg!(test) || unsafe { rb_ec_stack_check(rb_current_ec_noinline() as _) == 0 };
+    room.then(|| EXIT_STACKS.lock().unwrap())
 }
 
 #[cfg(test)]
@@ -84,7 +94,7 @@ mod tests {
     #[test]
     fn each_index_has_a_place_of_its_own() {
         assert_eq!([0, 63, 64, 191, 192].map(CallCounts::place), [(0, 0), (0, 63), (1, 0), (1, 127), (2, 0)]);
-        let mut counts = CallCounts::default();
+        let counts = CallCounts::new();
         counts.resize(1_000);
         (0..1_000).for_each(|i| (0..i).for_each(|_| counts.increment(i)));
         assert!((0..1_000).all(|i| counts.get(i) == i as u64));
@@ -92,13 +102,10 @@ mod tests {
 
     #[test]
     fn counts_stay_where_they_are_while_others_are_added() {
-        static mut COUNTS: Option<CallCounts> = None;
-        let counts = unsafe { (*std::ptr::addr_of_mut!(COUNTS)).get_or_insert_with(CallCounts::default) };
+        static COUNTS: CallCounts = CallCounts::new();
+        let counts = &COUNTS;
         counts.resize(1);
-        let counting = std::thread::spawn(|| {
-            let counts = unsafe { (*std::ptr::addr_of!(COUNTS)).as_ref().unwrap() };
-            (0..100_000).for_each(|_| counts.increment(0))
-        });
+        let counting = std::thread::spawn(|| (0..100_000).for_each(|_| COUNTS.increment(0)));
         (2..10_000).for_each(|len| counts.resize(len));
         (0..100_000).for_each(|_| counts.increment(0));
         counting.join().unwrap();

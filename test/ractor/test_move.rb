@@ -558,4 +558,20 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
       assert_equal([0, [], []], [sink.take, *readers.map(&:take)])
     RUBY
   end
+
+  # What a walk has come to is kept in a Hash, which grows old while it walks.
+  def test_collections_while_a_message_is_copied
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      class Probe
+        attr_accessor :kind
+        def initialize_copy(other)
+          other.kind == :age ? 4.times { GC.start } : GC.verify_internal_consistency
+        end
+      end
+      age, check = Array.new(2) { Probe.new }
+      age.kind = :age
+      list = [age, *Array.new(100) { |i| ["copied #{i}"] }, check]
+      assert_equal(102, Ractor.new(list) { |list| list.size }.take)
+    RUBY
+  end
 end

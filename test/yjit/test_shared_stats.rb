@@ -53,4 +53,18 @@ class TestLockfreeYjitSharedStats < Test::Unit::TestCase
       assert_operator(exits, :>, 5_000)
     RUBY
   end
+
+  # SystemStackError leaves by a longjmp, from wherever the stack ends.
+  def test_exits_at_the_end_of_the_stack
+    Dir.mktmpdir { |folder| assert_run(%w[--yjit-trace-exits], <<~'RUBY', chdir: folder, ignore_stderr: true) }
+      def leave(i) = i + i
+      def descend(hash, i) = (leave(i); hash.each { descend(hash, i) })
+      def after(depth, hash, &block) = depth.zero? ? block.call : hash.each { after(depth - 1, hash, &block) }
+      4.times { leave(1) }
+      20.times do |depth|
+        Thread.new { assert_raise(SystemStackError) { after(depth, { 1 => 1 }) { descend({ 1 => 1 }, 2**61) } } }.join
+        assert_equal(2**62, leave(2**61))
+      end
+    RUBY
+  end
 end
