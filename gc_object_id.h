@@ -72,9 +72,10 @@
  * object).  It is the system's memory, not the collector's: malloc_increase does
  * not know it.
  *
- * Limits.  Who calls _id2ref has the lock for each new id from then on.  After a
- * NoMemoryError there, the object has an id that _id2ref does not know.  Where a word has 32 bits,
- * there are 4,294,967,295 ids.
+ * Limits.  Who calls _id2ref has the lock for each new id from then on.  To have no
+ * memory for its table there is fatal, as in stock.  The words of a page that has no
+ * ids any more go back when a step sweeps it, not when a Ractor does (gc_sweep_claim.h).
+ * Where a word has 32 bits, there are 4,294,967,295 ids.
  */
 
 #define OBJ_ID_INCREMENT (RUBY_IMMEDIATE_MASK + 1)
