@@ -114,14 +114,22 @@ gc_object_id_store_relaxed(size_t *word, size_t number)
     __atomic_store_n(word, number, __ATOMIC_RELAXED);
 }
 
+/* The word of +obj+, NULL if its +page+ has none.  Any Ractor. */
+static inline size_t *
+gc_object_id_word(const struct heap_page *page, VALUE obj)
+{
+    size_t *ids = gc_object_ids_load_acquire(page);
+
+    return ids ? &ids[gc_object_id_index(page, obj)] : NULL;
+}
+
 /* The number of +obj+, 0 if it was never asked.  Any Ractor. */
 static inline size_t
 gc_object_id_find(VALUE obj)
 {
-    const struct heap_page *page = GET_HEAP_PAGE(obj);
-    const size_t *ids = gc_object_ids_load_acquire(page);
+    const size_t *word = gc_object_id_word(GET_HEAP_PAGE(obj), obj);
 
-    return ids ? gc_object_id_load_relaxed(&ids[gc_object_id_index(page, obj)]) : 0;
+    return word ? gc_object_id_load_relaxed(word) : 0;
 }
 
 /* The words of a page.  Any Ractor.  Raises NoMemoryError; no safe point. */
@@ -228,11 +236,8 @@ get_object_id_in_finalizer(rb_objspace_t *objspace, VALUE zombie)
 static inline void
 gc_object_id_forget(rb_objspace_t *objspace, struct heap_page *page, VALUE obj)
 {
-    size_t *ids = gc_object_ids_load_acquire(page);
-    if (!ids) return;
-
-    size_t *word = &ids[gc_object_id_index(page, obj)];
-    st_data_t number = (st_data_t)gc_object_id_load_relaxed(word);
+    size_t *word = gc_object_id_word(page, obj);
+    st_data_t number = word ? (st_data_t)gc_object_id_load_relaxed(word) : 0;
     if (number == 0) return;
 
     gc_object_id_store_relaxed(word, 0);
@@ -251,11 +256,9 @@ gc_object_id_in_table_p(rb_objspace_t *objspace, VALUE obj)
 static inline void
 gc_object_id_free_claimed(struct heap_page *page, VALUE obj)
 {
-    size_t *ids = gc_object_ids_load_acquire(page);
-    if (!ids) return;
+    size_t *word = gc_object_id_word(page, obj);
 
-    size_t *word = &ids[gc_object_id_index(page, obj)];
-    if (gc_object_id_load_relaxed(word) > 0) gc_object_id_store_relaxed(word, 0);
+    if (word && gc_object_id_load_relaxed(word) > 0) gc_object_id_store_relaxed(word, 0);
 }
 
 /* +src+ is moved to +dest+.  All others stand; that the table has another object is gc_update_references' work. */

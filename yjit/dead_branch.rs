@@ -39,7 +39,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How often all code was invalidated. Changes while all others are at a barrier.
 static INVALIDATIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// VM lock.
+/// How often that was. Any Ractor.
 pub(super) fn invalidations() -> usize {
     INVALIDATIONS.load(Ordering::Relaxed)
 }
@@ -54,7 +54,7 @@ pub(super) struct Waiter {
 impl Waiter {
     /// Whether all code was invalidated while it waited.
     fn overtaken(&self) -> bool {
-        self.invalidations != INVALIDATIONS.load(Ordering::Relaxed)
+        self.invalidations != invalidations()
     }
 }
 
@@ -195,5 +195,5 @@ pub(super) unsafe fn flush_frame(branch: *const Branch, target_idx: usize, ec: E
 
     rb_set_cfp_pc(cfp, rb_iseq_pc_at_idx(get_cfp_iseq(cfp), places.idx[target_idx].into()));
     rb_set_cfp_sp(cfp, sp.offset(places.sp_offset[target_idx].into()));
-    Waiter { sp, invalidations: INVALIDATIONS.load(Ordering::Relaxed) }
+    Waiter { sp, invalidations: invalidations() }
 }

@@ -20,6 +20,7 @@ class MapPage < Plots
   def initialize(results, rows)
     super(results)
     @rows = rows
+    @stages = results.rows.group_by { |one| [one.base, one.jit, one.binary] }
     @binaries = results.rows.map(&:binary).uniq
     @jits = results.rows.map(&:jit).uniq
     @main = @binaries.include?(SHOWN) ? SHOWN : @binaries.last
@@ -41,7 +42,7 @@ class MapPage < Plots
   end
 
   def cell(row, jit, binary)
-    all = @results.rows.select { |one| one.base == row.name && one.jit == jit && one.binary == binary }
+    all = @stages.fetch([row.name, jit, binary], [])
     stages = all.select { |one| one.value == MapResults::OPERATION }
     work = [0, 8].map { |workers| all.find { |one| one.workers == workers && one.value == MapResults::PROCESSOR } }
     serial = stages.find { |one| one.workers.zero? }
@@ -49,7 +50,8 @@ class MapPage < Plots
       [[one.case.delete_prefix(row.name), one.workers], spread(serial, one)]
     end
     Cell.new(ns: serial&.measured? ? Statistics.median(serial.samples) : nil, speed_ups: speed_ups,
-             work: work.all? ? spread(*work.reverse)&.first : nil, failed: MapResults.failure(stages.filter_map(&:error).first), waited: stages.find { |one| one.case == row.name && one.workers == 8 }&.waited)
+             work: work.all? ? spread(*work.reverse)&.first : nil, failed: MapResults.failure(stages.filter_map(&:error).first),
+             waited: stages.find { |one| one.case == row.name && one.workers == 8 }&.waited)
   end
 
   # Of the processes that came that far, each beside its own one thread: [median, lowest, highest].
@@ -105,8 +107,8 @@ class MapPage < Plots
                   .map { |ours, stock| ours / stock }
     return [] if ratios.empty?
 
-    mean = Math.exp(ratios.sum { |one| Math.log(one) } / ratios.size)
-    ["* in one thread #{@main} takes #{number(mean)} of the other's time, geometric mean; above 1.02 in #{ratios.count { |one| one > 1.02 }} rows"]
+    ["* in one thread #{@main} takes #{number(Statistics.geometric_mean(ratios))} of the other's time, geometric mean; above 1.02 in " \
+      "#{ratios.count { |one| one > 1.02 }} rows"]
   end
 
   # ---- the picture

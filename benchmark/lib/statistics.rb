@@ -1,9 +1,10 @@
-# statistics.rb - means, medians, deviations, and the confidence interval of a ratio of two means.
+# statistics.rb - means, geometric ones, medians, deviations, and the confidence interval of a ratio of two means.
 
 module Statistics
   module_function
 
   def mean(numbers) = numbers.sum.fdiv(numbers.size)
+  def geometric_mean(numbers) = Math.exp(mean(numbers.map { |n| Math.log(n) }))
 
   def median(numbers) = numbers.sort.then { |all| (all[(all.size - 1) / 2] + all[all.size / 2]) / 2.0 }
 
