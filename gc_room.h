@@ -209,4 +209,12 @@ gc_room_make_page(rb_objspace_t *objspace, rb_heap_t *heap)
     return true;
 }
 
+/* Whether to mark or to sweep before the heap gets a page: with several Ractors a step is a stop of all, and where there is
+ * nothing to do a heap that grows would ask for one at each page.  With one, tools are told of it as in stock.  VM lock. */
+static inline bool
+gc_room_step_first(rb_objspace_t *objspace, const rb_heap_t *heap)
+{
+    return !rb_gc_multi_ractor_p() || is_incremental_marking(objspace) || (!heap->free_pages && is_lazy_sweeping(objspace));
+}
+
 #endif /* LOCKFREE_GC_ROOM_H */

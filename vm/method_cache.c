@@ -16,18 +16,20 @@
 #include "vm_core.h"
 #include "lockfree/vm/method_cache.h"
 
-static struct vm_method_cache_entry *
-entry_of(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
+/* [D]: with the VM lock. */
+static rb_serial_t vm_method_names_state;
+
+static inline uint32_t
+hash_of(uint64_t key, int bits)
 {
-    uint64_t key = ((uint64_t)(uintptr_t)ci >> 16 ^ (uintptr_t)ci) + klass;
-    return &cache->entries[rb_id_hash((ID)key) >> (32 - VM_METHOD_CACHE_BITS)];
+    return rb_id_hash((ID)key) >> (32 - bits);
 }
 
-/* Whether calls of that kind are kept. */
-bool
-rb_vm_method_cache_takes(const struct rb_callinfo *ci)
+static inline struct vm_method_cache_entry *
+entry_of(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
-    return vm_ci_packed_p(ci);
+    uint64_t call = ((uint64_t)vm_ci_flag(ci) << 8 ^ vm_ci_argc(ci)) << 40;
+    return &cache->calls[hash_of((call ^ vm_ci_mid(ci) << 4) + klass, VM_METHOD_CACHE_BITS)];
 }
 
 static inline const struct rb_callcache *
@@ -36,8 +38,11 @@ lookup(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
     if (UNLIKELY(!cache)) return NULL;
 
     const struct vm_method_cache_entry *entry = entry_of(cache, ci, klass);
-    if (entry->ci != ci || !entry->cc) return NULL;
-    return vm_cc_class_check(entry->cc, klass) && !METHOD_ENTRY_INVALIDATED(vm_cc_cme(entry->cc)) ? entry->cc : NULL;
+    if (!entry->cc || entry->argc != vm_ci_argc(ci) || entry->flag != vm_ci_flag(ci)) return NULL;
+    if (!vm_cc_class_check(entry->cc, klass)) return NULL;
+
+    const rb_callable_method_entry_t *cme = vm_cc_cme(entry->cc);
+    return cme->called_id == vm_ci_mid(ci) && !METHOD_ENTRY_INVALIDATED(cme) ? entry->cc : NULL;
 }
 
 /* What this Ractor has found before for that call on an instance of +klass+, if
@@ -46,7 +51,14 @@ lookup(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 const struct rb_callcache *
 rb_vm_method_cache_lookup(const struct rb_callinfo *ci, VALUE klass)
 {
-    return rb_vm_method_cache_takes(ci) ? lookup(GET_RACTOR()->method_cache, ci, klass) : NULL;
+    return lookup(GET_RACTOR()->method_cache, ci, klass);
+}
+
+/* Whether +ci+ can be compiled in: it is a word, and no object. */
+bool
+rb_vm_method_cache_takes(const struct rb_callinfo *ci)
+{
+    return vm_ci_packed_p(ci);
 }
 
 /* The same for the class or module +recv+: the method that it has; NULL as well
@@ -60,25 +72,78 @@ rb_vm_method_cache_class_method(const rb_execution_context_t *ec, const struct r
     return cc ? vm_cc_cme(cc) : NULL;
 }
 
-/* Files +cc+, just found for +ci+, if it can be.  Any Ractor, its own table.
- * Does not run the GC; without memory nothing is filed. */
+/* Its own tables, made if need be; NULL without memory.  Does not run the GC. */
+static struct vm_method_cache *
+cache_of(rb_ractor_t *r)
+{
+    if (!r->method_cache) r->method_cache = ruby_mimcalloc(1, sizeof(struct vm_method_cache));
+    return r->method_cache;
+}
+
+/* Files +cc+, just found for +ci+, if there is such a method.  Any Ractor, its own
+ * table.  Does not run the GC; without memory nothing is filed. */
 void
 rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache *cc)
 {
-    rb_ractor_t *r = GET_RACTOR();
+    struct vm_method_cache *cache = cc->klass ? cache_of(GET_RACTOR()) : NULL;
+    if (!cache) return;
 
-    if (!cc->klass || !rb_vm_method_cache_takes(ci)) return; /* no such method, or one not kept */
-    if (!r->method_cache) r->method_cache = ruby_mimcalloc(1, sizeof(struct vm_method_cache));
-    if (!r->method_cache) return;
+    *entry_of(cache, ci, cc->klass) = (struct vm_method_cache_entry){ vm_ci_argc(ci), vm_ci_flag(ci), cc };
+}
 
-    *entry_of(r->method_cache, ci, cc->klass) = (struct vm_method_cache_entry){ .ci = ci, .cc = cc };
+static inline struct vm_method_name_entry *
+name_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
+{
+    return &cache->names[hash_of((mid << 4) + klass, VM_METHOD_NAMES_BITS)];
+}
+
+/* The method, or the negative entry, that this Ractor has found before for +mid+ of
+ * an instance of +klass+, if it is still so; or NULL.  Any Ractor, its own table.
+ * Synchronises with rb_vm_method_names_forget: what was done before that is seen by
+ * who hears of it.  Allocates and raises nothing. */
+const rb_callable_method_entry_t *
+rb_vm_method_names_lookup(VALUE klass, ID mid)
+{
+    if (!rb_multi_ractor_p()) return NULL;
+
+    struct vm_method_cache *cache = GET_RACTOR()->method_cache;
+    if (!cache || cache->names_state != __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE)) return NULL;
+
+    const struct vm_method_name_entry *entry = name_entry_of(cache, klass, mid);
+    return entry->klass == klass && entry->mid == mid && !METHOD_ENTRY_INVALIDATED(entry->cme) ? entry->cme : NULL;
+}
+
+/* Files +cme+, which the cache of +klass+ has for +mid+.  Any Ractor, its own table;
+ * VM lock, since the look-up.  Does not run the GC; without memory nothing is filed. */
+void
+rb_vm_method_names_store(VALUE klass, ID mid, const rb_callable_method_entry_t *cme)
+{
+    struct vm_method_cache *cache = rb_multi_ractor_p() ? cache_of(GET_RACTOR()) : NULL;
+    if (!cache) return;
+
+    if (cache->names_state != vm_method_names_state) {
+        MEMZERO(cache->names, struct vm_method_name_entry, numberof(cache->names));
+        cache->names_state = vm_method_names_state;
+    }
+    *name_entry_of(cache, klass, mid) = (struct vm_method_name_entry){ klass, mid, cme };
+}
+
+/* The cache of a class has lost what is still valid: [D].  Any Ractor, VM lock.
+ * Synchronises with rb_vm_method_names_lookup. */
+void
+rb_vm_method_names_forget(void)
+{
+    __atomic_store_n(&vm_method_names_state, vm_method_names_state + 1, __ATOMIC_RELEASE);
 }
 
 /* The GC, all stop: [B]. */
 void
 rb_vm_method_cache_clear(rb_ractor_t *r)
 {
-    if (r->method_cache) MEMZERO(r->method_cache, struct vm_method_cache, 1);
+    if (!r->method_cache) return;
+
+    MEMZERO(r->method_cache->calls, struct vm_method_cache_entry, numberof(r->method_cache->calls));
+    MEMZERO(r->method_cache->names, struct vm_method_name_entry, numberof(r->method_cache->names));
 }
 
 /* The Ractor has ended, or never began. */

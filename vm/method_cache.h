@@ -13,23 +13,36 @@
  * method, a hundred subclasses) it misses, looks the method up under the VM
  * lock, and writes what it found into the site, which all Ractors share.
  *
- * Representation.  Each Ractor has a direct-mapped table from (call info,
- * class) to the call cache that the look-up found.  What is in it was found by
- * upstream's look-up, and is tested as an inline cache is: the class is the
- * receiver's, and the method has not been invalidated.  Only calls whose info
- * is packed into the word itself (no keywords; most) are kept: one that lies in
- * memory may be on somebody's stack.
+ * So does C, which looks methods up by name (`respond_to?`, "is #to_f the basic
+ * one?", #hash and #eql? of a key): with the lock each time, to find what it found
+ * the last time.
+ *
+ * Representation.  Each Ractor has two direct-mapped tables.  `calls` has, for a
+ * call (name, number of arguments, flags: what the cache of the class goes by, too)
+ * and a class, the call cache that the look-up found.  `names` has, for a class and
+ * a name, the method, or upstream's negative entry, which says that there is none.
+ * What is in them was found by upstream's look-up, and is tested as upstream's
+ * caches are: the class is the receiver's, and the method has not been invalidated.
  *
  * Invariants.
- *   [A] Only its own Ractor reads and fills a table, holding that Ractor's GVL.
- *   [B] The GC empties it whenever it marks from the roots, while all stop: at
- *       the start and at the end of marking.  So nothing in it is older than
- *       that, and nothing that is not marked stays in it until it is swept.
+ *   [A] Only its own Ractor reads and fills its tables, holding that Ractor's GVL.
+ *   [B] The GC empties them whenever it marks from the roots, while all stop: at
+ *       the start and at the end of marking.  So nothing in them is older than
+ *       that, and nothing that is not marked stays in them until it is swept.
  *       (Compaction comes at once after marking, with nobody run in between.)
  *   [C] With several Ractors, a site whose cache is valid is written only when
  *       the Ractor's table misses too.  A site that meets N classes in a Ractor
  *       is then written N times between two GCs, and not at each call.  With
  *       one Ractor it is written each time, as in stock: it soon hits again.
+ *   [D] Where the answer of the class's own cache changes and the method stays
+ *       valid, as when a class without subclasses gets a method that it has
+ *       inherited, that cache loses its entry, and with the VM lock held
+ *       vm_method_names_state advances: a table of names is as old as the state
+ *       that it has, and is emptied if that is not the last.  Who does not see the
+ *       state advance has nothing of what was done before it, either.
+ *       `calls` has no need of it: the call cache is told.
+ *
+ * `names` is asked with several Ractors only: with one the lock is none.
  */
 
 #include "ruby/internal/config.h"
@@ -39,6 +52,7 @@
 
 struct rb_callinfo;
 struct rb_callcache;
+struct rb_callable_method_entry_struct;
 struct rb_ractor_struct;
 
 /* How the word of a call site, or of the table of C's calls, is loaded: the loads
@@ -51,19 +65,30 @@ struct rb_ractor_struct;
 #endif
 
 #define VM_METHOD_CACHE_BITS 9
+#define VM_METHOD_NAMES_BITS 8
 
 /* Allocated with the first method that is stored. */
 struct vm_method_cache {
     struct vm_method_cache_entry {
-        const struct rb_callinfo *ci;
+        unsigned int argc, flag;
         const struct rb_callcache *cc;  /* NULL: empty */
-    } entries[1 << VM_METHOD_CACHE_BITS];
+    } calls[1 << VM_METHOD_CACHE_BITS];
+
+    rb_serial_t names_state; /* [D] */
+    struct vm_method_name_entry {
+        VALUE klass;                    /* 0: empty */
+        ID mid;
+        const struct rb_callable_method_entry_struct *cme;
+    } names[1 << VM_METHOD_NAMES_BITS];
 };
 
 /* vm/method_cache.c; which Ractors may call: see there */
 bool rb_vm_method_cache_takes(const struct rb_callinfo *ci);
 const struct rb_callcache *rb_vm_method_cache_lookup(const struct rb_callinfo *ci, VALUE klass);
 void rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache *cc);
+const struct rb_callable_method_entry_struct *rb_vm_method_names_lookup(VALUE klass, ID mid);
+void rb_vm_method_names_store(VALUE klass, ID mid, const struct rb_callable_method_entry_struct *cme);
+void rb_vm_method_names_forget(void);
 void rb_vm_method_cache_clear(struct rb_ractor_struct *r);
 void rb_vm_method_cache_free(struct rb_ractor_struct *r);
 

@@ -21,6 +21,9 @@
  * keeps it; a method of another name calls from a copy of the site on the stack,
  * and finds its method in the Ractor's table (vm/method_cache.h).  With one
  * Ractor the site takes the new name, as in stock.
+ *
+ * A site that forwards (`f(...)`, `super(...)`) always calls from a copy on the
+ * stack, and keeps what the copy found.
  */
 
 static const struct rb_callcache *vm_search_super_method(const rb_control_frame_t *, struct rb_call_data *, VALUE);
@@ -74,6 +77,17 @@ vm_super_beside_site(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, st
     calling->cd = &cd;
     calling->cc = vm_search_super_method(reg_cfp, &cd, calling->recv);
     return vm_cc_call(calling->cc)(ec, reg_cfp, calling);
+}
+
+/* The site keeps +cc+, which a copy of it has found.  Any Ractor.  The store releases
+ * the call cache to who loads cd->cc: vm_search_method_fastpath. */
+static inline void
+vm_call_site_keep(const rb_iseq_t *iseq, struct rb_call_data *cd, const struct rb_callcache *cc)
+{
+    if (__atomic_load_n(&cd->cc, __ATOMIC_RELAXED) == cc || !vm_cc_markable(cc)) return;
+
+    __atomic_store_n(&cd->cc, cc, __ATOMIC_RELEASE);
+    RB_OBJ_WRITTEN(iseq, Qundef, cc);
 }
 
 #endif /* LOCKFREE_VM_SUPER_SITE_H */

@@ -256,4 +256,103 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # What C asks by name (respond_to?, conversions, keys of a Hash) is known to a Ractor as soon as it hears of the change.
+  CHANGES = <<~'RUBY'
+    class Parent; def to_ary = [:parent]; def hash = 1; def eql?(_) = true; end
+    class Leaf < Parent; end
+    class Bare; end
+    MIXIN = Module.new { def mixed = 1 }
+    HIDDEN = Module.new { def hash = 5; def to_ary = super + [:prepended] }
+
+    def answers
+      [Leaf.new, Bare.new].map { |object| %i[to_ary added mixed inherited].map { |name| object.respond_to?(name) } } +
+        [[Leaf.new].flatten.map(&:to_s).grep_v(/Leaf/), Array(Leaf.new).size, { Leaf.new => 1 }.key?(Leaf.new), Leaf.new.hash]
+    end
+
+    STEPS = Ractor.make_shareable([
+      "class Leaf; def added = 1; end",
+      "class Leaf; def to_ary = [:leaf]; end",                  # inherited till now, and still Parent's
+      "class Leaf; def hash = 2; end",
+      "class Leaf; def eql?(_) = false; end",
+      "class Leaf; remove_method :to_ary; end",
+      "class Leaf; undef_method :to_ary; end",
+      "class Leaf; def to_ary = [:again]; end",
+      "class Parent; include MIXIN; end",
+      "class Bare; include MIXIN; end",
+      "class Object; def inherited = 1; end",
+      "class Leaf; private :added; end",
+      "class Leaf; prepend HIDDEN; end",
+      "module HIDDEN; remove_method :to_ary; end",
+      "class Parent; remove_method :hash; def hash = 3; end",
+      "class Leaf; def self.new = Bare.allocate; end",
+      "class Object; remove_method :inherited; end",
+    ])
+  RUBY
+
+  def test_names_are_forgotten_where_they_change
+    assert_calls(CHANGES + <<~'RUBY')
+      askers = 3.times.map { Ractor.new { Ractor.yield((1..30).map { answers }.last) while Ractor.receive } }
+      ask = -> { askers.each { |asker| asker.send(true) }.map(&:take) }
+      before = answers
+      assert_equal([before] * 3, ask.call)
+      STEPS.each_with_index do |step, i|
+        eval(step)
+        GC.start if i % 4 == 3
+        now = answers
+        assert_equal([now] * 3, ask.call, step)
+      end
+      assert_not_equal(before, answers)
+    RUBY
+  end
+
+  # Main is one of those who ask; another Ractor changes what they ask for.
+  def test_racing_define_and_respond_to
+    assert_calls(<<~'RUBY')
+      class Parent; def to_ary = [0]; end
+      LEAVES = Ractor.make_shareable(Array.new(8) { Class.new(Parent) })
+      changer = Ractor.new do
+        200.times do |i|
+          LEAVES[i % 8].class_eval("def to_ary = [#{i}]; def added#{i} = 1")
+          Ractor.yield i
+        end
+        :done
+      end
+      asker = Ractor.new { LEAVES.each { |leaf| [leaf.new].flatten } until Ractor.receive == :end; :end }
+      while (i = changer.take) != :done
+        leaf = LEAVES[i % 8]
+        20.times { assert_equal([[i], true, false], [[leaf.new].flatten, leaf.new.respond_to?("added#{i}"), leaf.new.respond_to?("added#{i + 1}")]) }
+        asker.send(i)
+      end
+      asker.send(:end)
+      assert_equal(:end, asker.take)
+    RUBY
+  end
+
+  # A class at the address of another one that is gone is not taken for it.
+  def test_names_of_classes_that_come_and_go
+    assert_calls(<<~'RUBY')
+      askers = 3.times.map do
+        Ractor.new do
+          60.times.all? do |round|
+            klass = Class.new
+            klass.class_eval(round.odd? ? "def to_ary = [1]" : "def odd = 1")
+            expected = round.odd? ? [1] : :self
+            found = 10.times.map { object = klass.new; [object].flatten.then { |list| list == [object] ? :self : list } }.uniq
+            GC.start if round % 10 == 0
+            found == [expected] && klass.new.respond_to?(:odd) == round.even?
+          end
+        end
+      end
+      assert_equal([true] * 3, askers.map(&:take))
+    RUBY
+  end
+
+  def test_forwarding_in_ractors
+    assert_calls(<<~'RUBY')
+      class Base; def self.forward(...) = with(...); end
+      sums = 3.times.map { Ractor.new { 50.times.map { CHILDREN.sum { |child| child.forward(1, 2, key: 3) } }.uniq } }.map(&:take)
+      assert_equal([[SUM + 180]] * 3, sums)
+    RUBY
+  end
 end
