@@ -44,7 +44,7 @@ intern_str_once(VALUE str, int mutable)
     symbol_check_name(str);
     GLOBAL_SYMBOLS_ENTER(symbols);
     {
-        VALUE sym = lookup_str_sym_with_lock(symbols, str);
+        VALUE sym = rb_multi_ractor_p() ? lookup_str_sym(str) : 0; /* no other thread has had a turn */
         id = sym ? rb_sym2id(sym) : intern_str(str, mutable);
     }
     GLOBAL_SYMBOLS_LEAVE();
