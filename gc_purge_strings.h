@@ -74,9 +74,10 @@ rb_gc_impl_hold_weakly(void *objspace_ptr, VALUE obj)
 static inline void
 gc_weak_bits_each(const struct heap_page *page, size_t index, bits_t bits, void (*func)(VALUE obj))
 {
-    uintptr_t start = (uintptr_t)page->body + index * BITS_BITLENGTH * BASE_SLOT_SIZE;
+    /* of the slot that the first bit of the word would be; slots lie by page->start, not by the page */
+    const uintptr_t first = page->start + (index * BITS_BITLENGTH - NUM_IN_PAGE(page->start)) * BASE_SLOT_SIZE;
 
-    for (; bits; bits &= bits - 1) func((VALUE)(start + ntz_intptr(bits) * BASE_SLOT_SIZE));
+    for (; bits; bits &= bits - 1) func((VALUE)(first + ntz_intptr(bits) * BASE_SLOT_SIZE));
 }
 
 /* The dead of +page+ leave their tables. */

@@ -13,7 +13,7 @@ class TestLockfreeGCPurgeStrings < Test::Unit::TestCase
       kinds = [[true, true], [false, true], [true, false], [false, false]]
       kept = []
       40.times do |round|
-        500.times { |i| -"dies #{round} #{i}"; "dies #{round} #{i}".to_sym }
+        500.times { |i| "dies #{round} #{i}".dedup; "dies #{round} #{i}".to_sym }
         kept.concat(Array.new(50) { |i| [-"kept #{round} #{i}", "kept #{round} #{i}".to_sym] })
         full_mark, immediate_sweep = kinds[round % 4]
         GC.start(full_mark: full_mark, immediate_sweep: immediate_sweep)
@@ -31,6 +31,7 @@ class TestLockfreeGCPurgeStrings < Test::Unit::TestCase
       4.times { GC.start }
       count = -> { Symbol.all_symbols.count { |y| y.name.start_with?("old and dead") } }
       assert_equal(2000, count.call)
+      assert_equal(2000, old.size)
       old = nil
       GC.start(full_mark: false)
       assert_operator(count.call, :>, 1500)
@@ -59,7 +60,7 @@ class TestLockfreeGCPurgeStrings < Test::Unit::TestCase
   # Nothing that a table holds makes a page wait for a step that stops all.
   def test_strings_die_while_others_compute
     assert_ractors(<<~'RUBY')
-      ractors = Array.new(4) { |i| Ractor.new(i) { |i| 100_000.times { |n| -"in #{i}: #{n}"; "in #{i}: #{n}".to_sym }; i } }
+      ractors = Array.new(4) { |i| Ractor.new(i) { |i| 100_000.times { |n| "in #{i}: #{n}".dedup; "in #{i}: #{n}".to_sym }; i } }
       assert_equal([0, 1, 2, 3], ractors.map(&:take))
       GC.start
       assert_operator(Symbol.all_symbols.size, :<, 50_000)

@@ -11,12 +11,11 @@ class TestLockfreeSymbolFind < Test::Unit::TestCase
 
   # What a program with one Ractor sees.
   SEEN = <<~'RUBY'
-    names = ["a", "a b", "@a", "@@a", "$a", "A", "a=", "a?", "[]", "+", "", "ä", "Ä", "\u3042", "\xe9".b, "ä".encode("ISO-8859-1"),
-             "a".encode("UTF-8"), "a".b, "a".encode("EUC-JP"), "\xa4\xa2".dup.force_encoding("EUC-JP"), "nil", "x" * 1000]
+    names = ["a", "a b", "@a", "@@a", "$a", "A", "a=", "a?", "[]", "+", "", "ä", "Ä", "\u3042", "\xe9".b, "ä".b,
+             "a".dup.force_encoding("US-ASCII"), "a".b, "nil", "x" * 1000]
     p names.map(&:to_sym), names.map { |n| n.to_sym.encoding }, names.map { |n| n.dup.to_sym.equal?(n.to_sym) }
     p names.map { |n| n.to_sym.to_s == n }, names.map { |n| n.to_sym.name.frozen? }, names.map { |n| n.to_sym.size }
     p ["\xff", "a\xe3"].map { |n| n.to_sym rescue $!.message }
-    p ["a".encode("UTF-16LE")].map { |n| [n.to_sym, n.to_sym.encoding] }
     size = Symbol.all_symbols.size
     kept = Array.new(100) { |i| "kept #{i}".to_sym }
     p Symbol.all_symbols.size - size, (kept - Symbol.all_symbols), Symbol.all_symbols.uniq.size == Symbol.all_symbols.size

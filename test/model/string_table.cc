@@ -15,7 +15,7 @@
 
 #define SCENARIOS(S) \
     S(insert_and_find) S(insert_same) S(insert_beside_other) S(flag_of_shared) S(purge_and_find) S(purge_and_find_next) \
-    S(hold_and_purge) S(grow_and_find) S(new_symbols) S(give_number) S(lengthen_ids)
+    S(hold_and_purge) S(grow_and_find) S(new_symbols) S(give_number) S(name_number) S(lengthen_ids)
 
 #define MUTANTS(M) \
     M(insert_and_find, OBJ_NO_RELEASE, "the object is published plainly") \
@@ -33,26 +33,25 @@
     M(purge_and_find, SAFE_POINT_IN_FIND, "there is a safe point before what is found is on the stack") \
     M(purge_and_find_next, LEFT_FREE, "what follows stays where it is") \
     M(hold_and_purge, BITS_NOT_ATOMIC, "a bit is set by a load and a store") \
-    M(hold_and_purge, SAFE_POINT_BEFORE_HOLD, "there is a safe point before the collector is told") \
     M(grow_and_find, GROWN_WITHOUT_STOP, "the array grows with the lock, but nobody is stopped") \
-    M(grow_and_find, SAFE_POINT_IN_INSERT, "there is a safe point between the array and the entry") \
+    M(grow_and_find, SAFE_POINT_IN_INSERT, "there is a safe point between the count and the entry") \
     M(new_symbols, NOT_LOOKED_AGAIN, "who has the lock does not look for the name again") \
     M(new_symbols, IDS_LAST, "a static Symbol is in the table before it is in ids") \
     M(give_number, NUMBER_FIRST, "the number is stored before the entry in ids") \
     M(give_number, ID_NO_RELEASE, "the number is published plainly") \
     M(give_number, ID_NO_ACQUIRE, "the number is loaded plainly") \
     M(give_number, GIVEN_WITHOUT_LOCK, "the number is given without the lock") \
+    M(name_number, ENTRY_NO_RELEASE, "a name is published plainly") \
+    M(name_number, ENTRY_NO_ACQUIRE, "a name is loaded plainly") \
     M(lengthen_ids, IDS_NO_RELEASE, "a longer ids is published plainly") \
-    M(lengthen_ids, IDS_NO_ACQUIRE, "ids is loaded plainly") \
-    M(lengthen_ids, ENTRY_NO_RELEASE, "a name is published plainly") \
-    M(lengthen_ids, ENTRY_NO_ACQUIRE, "a name is loaded plainly")
+    M(lengthen_ids, IDS_NO_ACQUIRE, "ids is loaded plainly")
 
 #include "model.h"
 
-enum { RACTORS = 2, OBJECTS = 4, CAPACITY = 4, ARRAYS = 3, NONE_FOUND = 0, FREED = 99, UNIT = 2 };
+enum { RACTORS = 2, OBJECTS = 5, CAPACITY = 5, ARRAYS = 3, NONE_FOUND = 0, FREED = 99, UNIT = 2 };
 
 /* calloc's, and free's */
-struct entries {
+struct entry_array {
     rl::var<int> memory; /* of malloc: who reads an entry reads it */
     struct {
         rl::atomic<int> obj, hash;
@@ -68,7 +67,7 @@ struct string {
 
 template<class S>
 struct string_table_scenario : stopping_scenario<S, RACTORS> {
-    entries arrays[ARRAYS];
+    entry_array arrays[ARRAYS];
     int made; /* arrays; with all stopped */
     rl::var<int> table, capacity; /* the number of an array */
     rl::atomic<int> count, weak_bits;
@@ -110,7 +109,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
     void
     allocate(int size)
     {
-        entries &a = arrays[made];
+        entry_array &a = arrays[made];
         a.memory($) = 0;
         for (int i = 0; i < CAPACITY; i++) {
             a.entry[i].obj.store(0, plain, $);
@@ -121,7 +120,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
         count.store(0, plain, $);
     }
 
-    entries &
+    entry_array &
     array(int number)
     {
         RL_ASSERT(arrays[number].memory($) != FREED);
@@ -146,7 +145,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
 
     /* string_entry_same_p */
     bool
-    entry_same(entries &a, int i, int obj, int contents)
+    entry_same(entry_array &a, int i, int obj, int contents)
     {
         int hash = a.entry[i].hash.load(plain, $);
         return (hash == contents || (hash == 0 && mutant != NO_HASH_IS_ANOTHER)) && same(obj, contents);
@@ -158,7 +157,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
     {
         int number = table($), size = capacity($);
         for (int i = 0; i < size; i++) {
-            entries &a = array(number);
+            entry_array &a = array(number);
             int obj = a.entry[i].obj.load(acquire(OBJ_NO_ACQUIRE), $);
             if (!obj) break;
             if (entry_same(a, i, obj, contents)) {
@@ -174,7 +173,6 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
     void
     hold_weakly(int obj)
     {
-        if (mutant == SAFE_POINT_BEFORE_HOLD) safe_point();
         if (mutant == BITS_NOT_ATOMIC) weak_bits.store(weak_bits.load(plain, $) | 1 << obj, plain, $);
         else weak_bits.fetch_or(1 << obj, plain, $);
     }
@@ -184,11 +182,11 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
     insert(int obj, int contents)
     {
         int number = table($), size = capacity($);
-        if (mutant == SAFE_POINT_IN_INSERT) safe_point();
         if (count.load(plain, $) >= size - 1) return NONE_FOUND;
+        if (mutant == SAFE_POINT_IN_INSERT) safe_point();
 
         for (int i = 0; i < size; i++) {
-            entries &a = array(number);
+            entry_array &a = array(number);
             int other = a.entry[i].obj.load(acquire(OBJ_NO_ACQUIRE), $);
             if (!other) {
                 rl::memory_order won = mutant == OBJ_NO_RELEASE ? rl::mo_acquire : rl::mo_acq_rel;
@@ -214,7 +212,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
         this->enter();
         if (mutant != GROWN_WITHOUT_STOP) this->stop();
         if (count.load(plain, $) >= capacity($) - 1) {
-            entries &old = arrays[table($)];
+            entry_array &old = arrays[table($)];
             int size = capacity($), n = 0;
             allocate(CAPACITY);
             for (int i = 0; i < size; i++) {
@@ -252,7 +250,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
     void
     remove_at(int hole)
     {
-        entries &a = arrays[table($)];
+        entry_array &a = arrays[table($)];
         count.store(count.load(plain, $) - 1, plain, $);
         for (int i = hole + 1; i < capacity($) && a.entry[i].obj.load(plain, $) && mutant != LEFT_FREE; i++) {
             a.entry[hole].obj.store(a.entry[i].obj.load(plain, $), plain, $);
@@ -268,7 +266,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
     purge(int obj)
     {
         if (!(weak_bits.load(plain, $) & 1 << obj)) return;
-        entries &a = arrays[table($)];
+        entry_array &a = arrays[table($)];
         for (int i = 0; i < capacity($); i++) {
             if (a.entry[i].obj.load(plain, $) != obj) continue;
             remove_at(i);
@@ -343,6 +341,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
                 if (mutant != IDS_LAST) set_id_entry(num, sym);
             }
             found = insert(sym, contents);
+            RL_ASSERT(found == sym); /* register_sym */
             if (as_static && mutant == IDS_LAST) set_id_entry(num, sym);
         }
         this->leave();
@@ -452,6 +451,7 @@ struct purge_and_find : string_table_scenario<purge_and_find> {
             collect(1 << 1);
         }
         else {
+            safe_point();
             make(2, 7);
             int found = fstring(me, 2, 7);
             safe_point();
@@ -507,12 +507,12 @@ struct hold_and_purge : string_table_scenario<hold_and_purge> {
     }
 };
 
-/* One inserts where there is no room, the other looks for what is there, and inserts. */
+/* One inserts more than there is room for, the other looks for what is there, and inserts. */
 struct grow_and_find : string_table_scenario<grow_and_find> {
     void
     setup()
     {
-        start(2);
+        start(3);
         insert(make(1, 7), 7);
     }
 
@@ -520,13 +520,15 @@ struct grow_and_find : string_table_scenario<grow_and_find> {
     ractor(int me)
     {
         RL_ASSERT(find(me, 7) == 1);
-        make(me + 2, me + 8);
-        RL_ASSERT(fstring(me, me + 2, me + 8) == me + 2);
+        for (int obj = me == 0 ? 2 : 4; obj <= (me == 0 ? 3 : 4); obj++) {
+            make(obj, obj + 6);
+            RL_ASSERT(fstring(me, obj, obj + 6) == obj);
+        }
         RL_ASSERT(find(me, 7) == 1);
         end();
     }
 
-    void after() { RL_ASSERT(find(0, 8) == 2 && find(0, 9) == 3); }
+    void after() { RL_ASSERT(find(0, 8) == 2 && find(0, 9) == 3 && find(0, 10) == 4); }
 };
 
 /* One meets a new name in code, the other makes a dynamic Symbol of it. */
@@ -564,6 +566,27 @@ struct give_number : string_table_scenario<give_number> {
     }
 
     void after() { RL_ASSERT(results[0] == results[1] && last_id($) == 1); }
+};
+
+/* One gives a number that ids has a place for; the other looks what it is called. */
+struct name_number : string_table_scenario<name_number> {
+    void setup() { start(); }
+
+    void
+    ractor(int me)
+    {
+        if (me == 0) {
+            make(1, 7);
+            this->enter();
+            set_id_entry(1, 1);
+            this->leave();
+        }
+        else {
+            int sym = id_entry(1);
+            if (sym) RL_ASSERT(same(sym, 7));
+        }
+        end();
+    }
 };
 
 /* One stores a name beyond the end of ids; the other looks for it, and for one that was there. */
