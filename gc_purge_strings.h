@@ -29,10 +29,16 @@
  *   WEAK_OLD    all that have a bit are old: a minor collection frees none of them
  *   WEAK_YOUNG  any
  *
+ * A minor collection notes those that are WEAK_YOUNG when it reads that line, as it
+ * begins: it ends in the same stop.  Where the dead are as many as a GC_PURGE_WALKth of
+ * the tables, these are walked after all: in order, and without a look at the dead.
+ *
  *                                who                       needs
  *   rb_gc_impl_hold_weakly       any Ractor, of an object  no lock, and no safe point since it
  *                                that is in a table now    came into the table
- *   gc_purge_strings             the end of marking        all others stand
+ *   gc_purge_note                a minor one begins, a     all others stand
+ *                                major one ends
+ *   gc_purge_strings             the end of marking        the same
  *   gc_purge_move                compaction                the same
  *
  * Invariants, when all stand.
@@ -52,6 +58,8 @@
  */
 
 enum { WEAK_NONE, WEAK_OLD, WEAK_YOUNG };
+
+#define GC_PURGE_WALK 8
 
 static inline void
 gc_weak_strings_set_relaxed(struct heap_page *page)
@@ -80,9 +88,19 @@ gc_weak_bits_each(const struct heap_page *page, size_t index, bits_t bits, void 
     for (; bits; bits &= bits - 1) func((VALUE)(first + ntz_intptr(bits) * BASE_SLOT_SIZE));
 }
 
-/* The dead of +page+ leave their tables. */
+/* How many of what tables hold in +page+ is dead. */
+static size_t
+gc_purge_count(const struct heap_page *page)
+{
+    size_t dead = 0;
+
+    for (size_t i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) dead += rb_popcount_intptr(page->weak_bits[i] & ~page->mark_bits[i]);
+    return dead;
+}
+
+/* The dead of +page+ leave their tables, by +func+, or have done so, if it is NULL. */
 static void
-gc_purge_page(struct heap_page *page)
+gc_purge_page(struct heap_page *page, void (*func)(VALUE obj))
 {
     bits_t all = 0, young = 0;
 
@@ -90,7 +108,7 @@ gc_purge_page(struct heap_page *page)
         const bits_t weak = page->weak_bits[i], living = weak & page->mark_bits[i];
 
         if (weak != living) {
-            gc_weak_bits_each(page, i, weak & ~living, rb_gc_purge_string);
+            if (func) gc_weak_bits_each(page, i, weak & ~living, func);
             page->weak_bits[i] = living;
         }
         all |= living;
@@ -99,18 +117,47 @@ gc_purge_page(struct heap_page *page)
     page->weak_strings = young ? WEAK_YOUNG : all ? WEAK_OLD : WEAK_NONE;
 }
 
-/* Marking has ended.  All others stand. */
-static void
-gc_purge_strings(rb_objspace_t *objspace)
+/* All others stand, until marking has ended. */
+static inline void
+gc_purge_note(rb_objspace_t *objspace, struct heap_page *page)
 {
-    const unsigned char least = is_full_marking(objspace) ? WEAK_OLD : WEAK_YOUNG;
+    page->next_to_purge = objspace->first_to_purge;
+    objspace->first_to_purge = page;
+}
+
+static void
+gc_purge_note_all(rb_objspace_t *objspace)
+{
     struct heap_page *page;
 
     for (int i = 0; i < HEAP_COUNT; i++) {
         ccan_list_for_each(&heaps[i].pages, page, page_node) {
-            if (page->weak_strings >= least) gc_purge_page(page);
+            if (page->weak_strings != WEAK_NONE) gc_purge_note(objspace, page);
         }
     }
+}
+
+static bool
+gc_purge_dead_p(VALUE obj)
+{
+    return !MARKED_IN_BITMAP(GET_HEAP_MARK_BITS(obj), obj);
+}
+
+/* Marking has ended.  All others stand. */
+static void
+gc_purge_strings(rb_objspace_t *objspace)
+{
+    struct heap_page *page;
+    size_t dead = 0;
+
+    if (is_full_marking(objspace)) gc_purge_note_all(objspace);
+    for (page = objspace->first_to_purge; page; page = page->next_to_purge) dead += gc_purge_count(page);
+
+    bool walk = dead > rb_gc_strings_capacity() / GC_PURGE_WALK;
+    if (walk) rb_gc_purge_strings_if(gc_purge_dead_p);
+    for (page = objspace->first_to_purge; page; page = page->next_to_purge) gc_purge_page(page, walk ? NULL : rb_gc_purge_string);
+    objspace->first_to_purge = NULL;
+
     if (is_full_marking(objspace)) rb_gc_trim_strings();
 }
 

@@ -138,14 +138,15 @@ rb_string_table_grow(struct rb_string_table *table)
     if (!grown) rb_memerror();
 }
 
-/* After a major collection. */
+/* After a major collection.  Not all the way at once: what has died may come again. */
 static void
 string_table_trim(struct rb_string_table *table)
 {
-    size_t capacity = table->mask + 1, count = rb_string_table_count(table);
+    const size_t capacity = table->mask + 1;
 
-    while (capacity > table->least && count < capacity / 8) capacity /= 2;
-    if (capacity <= table->mask) (void)string_table_resize(table, capacity); /* no memory for less: it stays */
+    if (capacity > table->least && rb_string_table_count(table) < capacity / 8) {
+        (void)string_table_resize(table, capacity / 2); /* no memory for it: it stays */
+    }
 }
 
 /* ---- entries ------------------------------------------------------ */
@@ -247,6 +248,26 @@ rb_gc_purge_string(VALUE obj)
     else {
         string_table_remove(&rb_symbol_table, (st_index_t)RSYMBOL(obj)->hashval << 1, obj); /* symbol_hash, but for its last bit */
     }
+}
+
+static int
+string_table_purge_i(VALUE *obj, void *dead)
+{
+    return !SPECIAL_CONST_P(*obj) && (*(bool (**)(VALUE))dead)(*obj) ? ST_DELETE : ST_CONTINUE;
+}
+
+/* What is +dead+ leaves both tables.  All others stand. */
+void
+rb_gc_purge_strings_if(bool (*dead)(VALUE obj))
+{
+    rb_string_table_foreach(&rb_fstring_table, string_table_purge_i, &dead);
+    rb_string_table_foreach(&rb_symbol_table, string_table_purge_i, &dead);
+}
+
+size_t
+rb_gc_strings_capacity(void)
+{
+    return rb_fstring_table.mask + rb_symbol_table.mask + 2;
 }
 
 /* A major collection has purged all.  All others stand. */

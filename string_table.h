@@ -70,8 +70,7 @@
  * so the array may come to hold a few more: each walk ends after one round.
  *
  * The array is the system's memory, not the collector's: malloc_increase does not
- * know it.  A major collection after which it is less than an eighth full halves it
- * as often as that is so.
+ * know it.  A major collection after which it is less than an eighth full halves it.
  *
  * test/model/string_table.cc is this, with what goes wrong if a step is left out.
  */
