@@ -65,7 +65,7 @@
  * Growth.  One count of all entries would be a word that every Ractor with a new
  * String writes.  There are STRING_TABLE_COUNTS, each of the objects whose hash
  * begins with the same bits, in a line of its own; when one has its share of three
- * quarters, the array is doubled.  That is a stop, but 1,000,000 Strings need six.
+ * quarters, the array is doubled.  That is a stop, but 1,000,000 Strings need seven.
  * Ractors that look at a count at the same time may all find that there is room,
  * so the array may come to hold a few more: each walk ends after one round.
  *
