@@ -127,10 +127,10 @@ class TestLockfreeStringTable < Test::Unit::TestCase
   def test_memory_of_what_dies_comes_back
     %w[-"gone\ #{i}" "gone\ #{i}".to_sym].each do |make|
       assert_no_memory_leak(%w[--disable-gems], <<~PREPARE, <<~RUBY, limit: 1.5, rss: true)
-        def make(from) = Array.new(100_000) { |i| i += from; #{make} }.size
-        3.times { |i| make(i * 100_000); GC.start }
+        def make(from) = Array.new(50_000) { |i| i += from; #{make} }.size
+        3.times { |i| make(i * 50_000); GC.start }
       PREPARE
-        20.times { |i| make(i * 100_000); GC.start }
+        8.times { |i| make(i * 50_000); GC.start }
       RUBY
     end
   end
