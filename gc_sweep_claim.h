@@ -19,8 +19,9 @@
  * the lock, and has the lock again to say that the page is swept and its own.
  *
  *   what is freed     what takes nothing with it but memory of malloc's, and the word of
- *   without the lock  its object_id (gc_object_id.h): gc_sweep_claim_frees_p.  Classes,
- *                     methods, Symbols, fstrings, what has a finalizer, generic variables
+ *   without the lock  its object_id (gc_object_id.h): gc_sweep_claim_frees_p.  Strings and
+ *                     Symbols are in no table any more (gc_purge_strings.h).  Classes,
+ *                     methods, what has a finalizer, generic variables
  *                     or an id that _id2ref knows, and T_DATA with a function of its own, or
  *                     without a type, are left as they are.  A page with one of those is given back, and swept with
  *                     all stopped; one with a zombie, which is freed when its finalizer
@@ -65,10 +66,8 @@ gc_sweep_claim_frees_p(VALUE obj)
 
     switch (BUILTIN_TYPE(obj)) {
       case T_OBJECT: case T_FLOAT: case T_ARRAY: case T_HASH: case T_STRUCT: case T_BIGNUM:
-      case T_MATCH: case T_COMPLEX: case T_RATIONAL:
+      case T_MATCH: case T_COMPLEX: case T_RATIONAL: case T_STRING: case T_SYMBOL:
         return true;
-      case T_STRING:
-        return !FL_TEST_RAW(obj, RSTRING_FSTR);
       case T_DATA:
         if (RTYPEDDATA_P(obj)) {
             RUBY_DATA_FUNC dfree = RTYPEDDATA_TYPE(obj)->function.dfree;

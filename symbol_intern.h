@@ -42,12 +42,12 @@ intern_str_once(VALUE str, int mutable)
     ID id;
 
     symbol_check_name(str);
-    GLOBAL_SYMBOLS_ENTER(symbols);
+    RB_VM_LOCK_ENTER();
     {
-        VALUE sym = lookup_str_sym_with_lock(symbols, str);
+        VALUE sym = rb_multi_ractor_p() ? lookup_str_sym(str) : 0; /* no other thread has had a turn */
         id = sym ? rb_sym2id(sym) : intern_str(str, mutable);
     }
-    GLOBAL_SYMBOLS_LEAVE();
+    RB_VM_LOCK_LEAVE();
     return id;
 }
 
