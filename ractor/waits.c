@@ -14,7 +14,7 @@
 #include "ractor_core.h"
 #include "vm_core.h"
 #include "vm_sync.h"
-#include "lockfree/ractor/waits.h"
+#include "lockfree/ractor/waits_trace.h"
 
 #ifdef RUBY_THREAD_PTHREAD_H
 
@@ -63,7 +63,7 @@ struct ractor_waits {
 
     struct {
         bool any;
-        uint64_t lock_ns, stop_ns;
+        uint64_t begun, lock_ns, stop_ns, stop_begun;
         struct ractor_waits_place at, giver, stopper;
     } unsettled;                /* the last wait for the lock */
 
@@ -72,6 +72,9 @@ struct ractor_waits {
     struct waits_line lines[WAITS_LINES];
 
     uint64_t begun, before;     /* counted since, and before counting was disabled */
+
+    struct ractor_trace *trace; /* or NULL */
+    uint64_t message;           /* for which it is made ready: an arrow's number, or 0 */
 };
 
 /* Stored with all others stopped. */
@@ -318,12 +321,38 @@ waits_note(struct ractor_waits *w, struct ractor_waits_place at, enum ractor_wai
 
 static const struct ractor_waits_place waits_nobody;
 
+static void
+waits_trace_lock(struct ractor_waits *w, uint64_t begun, uint64_t ended)
+{
+    if (ended <= begun) return;
+    ractor_trace_slice(w->trace, RACTOR_WAITS_FOR_LOCK, &w->unsettled.at, begun, ended - begun, &w->unsettled.giver);
+}
+
+/* The last wait for the lock, as slices: the stops in it as one, which lies where the last of them began, if there is room. */
+static void
+waits_trace_settled(struct ractor_waits *w)
+{
+    uint64_t begun = w->unsettled.begun, ended = begun + w->unsettled.lock_ns + w->unsettled.stop_ns;
+    uint64_t stop = w->unsettled.stop_begun > begun ? w->unsettled.stop_begun : begun;
+
+    if (w->unsettled.stop_ns == 0) {
+        waits_trace_lock(w, begun, ended);
+        return;
+    }
+    if (stop + w->unsettled.stop_ns > ended) stop = ended - w->unsettled.stop_ns;
+    waits_trace_lock(w, begun, stop);
+    ractor_trace_slice(w->trace, RACTOR_STANDS, &w->unsettled.at, stop, w->unsettled.stop_ns, &w->unsettled.stopper);
+    if (stop >= w->unsettled.stop_begun) ractor_trace_arrow(w->trace, false, "stop", w->unsettled.stop_begun, stop);
+    waits_trace_lock(w, stop + w->unsettled.stop_ns, ended);
+}
+
 /* What the last wait for the lock has cost. */
 static void
 waits_settle(struct ractor_waits *w)
 {
     if (!w->unsettled.any) return;
     w->unsettled.any = false;
+    if (w->trace) waits_trace_settled(w);
     if (w->unsettled.lock_ns > 0) {
         waits_note(w, w->unsettled.at, RACTOR_WAITS_FOR_LOCK, &w->unsettled.giver, w->unsettled.lock_ns, 1);
     }
@@ -338,6 +367,7 @@ waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
 {
     uint64_t ns = now > w->since ? now - w->since : 0; /* somebody may have made a thread ready since the clock was read */
 
+    if (w->trace && ns > 0) ractor_trace_slice(w->trace, w->state, &w->at, w->since, ns, NULL);
     w->states[w->state].ns += ns;
     w->since += ns;
     if (w->state != RACTOR_RUNS) waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
@@ -365,7 +395,9 @@ waits_push(struct ractor_waits *w, const rb_execution_context_t *ec, enum ractor
     if (works_at) w->works_at = works_at;
 
     struct ractor_waits_place at = ec ? waits_here(w, ec) : w->at;
-    waits_pass(w, waits_now(), false);
+    uint64_t now = waits_now();
+    waits_pass(w, now, false);
+    if (ec && w->trace) ractor_trace_flush(w->trace, now);
     waits_enter(w, state, at);
 }
 
@@ -438,6 +470,8 @@ rb_ractor_waits_lock_end(rb_thread_t *th, const struct rb_vm_lock *lock)
     if (stop_ns > ns) stop_ns = ns;
 
     w->unsettled.any = true;
+    w->unsettled.begun = w->since;
+    w->unsettled.stop_begun = blame->stop_begun;
     w->unsettled.at = w->at;
     w->unsettled.giver = blame->gives != w->gives ? blame->giver : waits_nobody;
     w->unsettled.stopper = blame->stopper;
@@ -468,6 +502,11 @@ rb_ractor_waits_stand_end(rb_thread_t *th, const struct rb_vm_lock *lock)
 
     uint64_t now = waits_now();
     waits_note(w, w->at, RACTOR_STANDS, &lock->waits.stopper, now - w->since, 1);
+    if (w->trace) {
+        uint64_t stop = lock->waits.stop_begun;
+        ractor_trace_slice(w->trace, RACTOR_STANDS, &w->at, w->since, now - w->since, &lock->waits.stopper);
+        ractor_trace_arrow(w->trace, false, "stop", stop, stop > w->since && stop < now ? stop : w->since);
+    }
     w->states[RACTOR_STANDS].ns += now - w->since;
     w->since = now;
     waits_pop(w);
@@ -482,6 +521,7 @@ rb_ractor_waits_stop_begin(rb_thread_t *th, struct rb_vm_lock *lock)
 
     lock->waits.stopper = known ? w->at : waits_nobody;
     lock->waits.stop_begun = known ? w->since : waits_now();
+    if (known && w->trace) ractor_trace_arrow(w->trace, true, "stop", w->since, w->since);
 }
 
 /* The others may go on.  A stop that was asked for before counting began is the enabler's, and has no beginning. */
@@ -559,8 +599,11 @@ waits_state_of_sleeper(const rb_thread_t *th)
 static void
 waits_switch(struct ractor_waits *w, enum ractor_waits_state state, struct ractor_waits_place at)
 {
+    uint64_t now = waits_now();
+
     waits_settle(w);
-    waits_pass(w, waits_now(), true);
+    waits_pass(w, now, true);
+    if (w->trace) ractor_trace_flush(w->trace, now);
     waits_enter(w, state, at);
     w->depth = 0;
     w->works_at = RACTOR_WAITS_OTHER;
@@ -574,12 +617,35 @@ rb_ractor_waits_leave(rb_thread_t *th, const rb_thread_t *next)
     if (w) waits_switch(w, next ? RACTOR_WAITS_TO_RUN : waits_state_of_sleeper(th), waits_here(w, th->ec));
 }
 
+/* The message that +th+ has waited for is here, from the current Ractor. */
+static void
+waits_trace_message(struct ractor_waits *w, const rb_thread_t *th)
+{
+    int by = th->ractor_wait.wakeup_status;
+    struct ractor_waits *sender = waits_of_running(waits_current_thread());
+    if (!sender || !sender->trace || sender == w || by == wakeup_none || by == wakeup_by_interrupt || by == wakeup_by_close) return;
+
+    w->message = w->since << 8 | (rb_ractor_id(th->ractor) & 0xff); /* no other's */
+    ractor_trace_arrow(sender->trace, true, "message", w->message, w->since);
+}
+
 /* +th+ is to run, and nobody of its Ractor does. */
 void
 rb_ractor_waits_ready(rb_thread_t *th)
 {
     struct ractor_waits *w = th->ractor->waits;
-    if (w) waits_switch(w, RACTOR_WAITS_TO_RUN, w->at);
+    if (!w) return;
+    waits_switch(w, RACTOR_WAITS_TO_RUN, w->at);
+    if (w->trace && th->ractor_wait.status != wait_none) waits_trace_message(w, th);
+}
+
+/* Which native thread carries +th+. */
+static void
+waits_trace_carrier(struct ractor_waits *w, const rb_thread_t *th)
+{
+#ifdef RB_THREAD_T_HAS_NATIVE_ID
+    ractor_trace_carried_by(w->trace, (long)th->nt->tid);
+#endif
 }
 
 /* +th+, the current one, runs. */
@@ -587,14 +653,33 @@ void
 rb_ractor_waits_resume(rb_thread_t *th)
 {
     struct ractor_waits *w = th->ractor->waits;
-    if (w && w->state != RACTOR_RUNS) waits_switch(w, RACTOR_RUNS, waits_nobody);
+    if (!w || w->state == RACTOR_RUNS) return;
+    waits_switch(w, RACTOR_RUNS, waits_nobody);
+    if (!w->trace) return;
+
+    waits_trace_carrier(w, th);
+    if (w->message) ractor_trace_arrow(w->trace, false, "message", w->message, w->since);
+    w->message = 0;
 }
 
 /* ---- Ractors come and go */
 
 static void
-waits_start(struct ractor_waits *w, enum ractor_waits_state state, uint64_t now)
+waits_copy_name(char *name, size_t size, const rb_ractor_t *r)
 {
+    if (RB_TYPE_P(r->name, T_STRING)) snprintf(name, size, "%.*s", (int)RSTRING_LEN(r->name), RSTRING_PTR(r->name));
+    else *name = '\0';
+}
+
+static void
+waits_start(struct ractor_waits *w, const rb_ractor_t *r, enum ractor_waits_state state, uint64_t now)
+{
+    char name[sizeof(((struct ractor_waits_row *)0)->name)];
+
+    waits_copy_name(name, sizeof(name), r);
+    if (!w->trace) w->trace = ractor_trace_new(rb_ractor_id(r), name);
+    if (w->trace && state == RACTOR_RUNS) waits_trace_carrier(w, r->threads.sched.running);
+    w->message = 0;
     w->state = state;
     w->since = w->begun = now;
     w->depth = 0;
@@ -610,7 +695,7 @@ rb_ractor_waits_started(rb_ractor_t *r)
     if (!RACTOR_WAITS_ON() || r->waits) return;
     struct ractor_waits *w = calloc(1, sizeof(*w));
     if (!w) return;
-    waits_start(w, RACTOR_WAITS_TO_RUN, waits_now());
+    waits_start(w, r, RACTOR_WAITS_TO_RUN, waits_now());
     r->waits = w;
 }
 
@@ -626,9 +711,7 @@ waits_fill_row(struct ractor_waits_row *row, const rb_ractor_t *r, bool alive, u
     const struct ractor_waits *w = r->waits;
 
     *row = (struct ractor_waits_row){ .id = rb_ractor_id(r), .alive = alive, .ns = waits_counted(w->begun, w->before, now) };
-    if (RB_TYPE_P(r->name, T_STRING)) {
-        snprintf(row->name, sizeof(row->name), "%.*s", (int)RSTRING_LEN(r->name), RSTRING_PTR(r->name));
-    }
+    waits_copy_name(row->name, sizeof(row->name), r);
     MEMCPY(row->states, w->states, struct ractor_waits_sum, RACTOR_WAITS_STATES);
     if (RACTOR_WAITS_ON() && now > w->since) row->states[w->state].ns += now - w->since;
 }
@@ -667,7 +750,10 @@ waits_take(rb_ractor_t *r)
 static void
 waits_free(struct ractor_waits *w)
 {
-    if (w) free(w->table.records);
+    if (w) {
+        free(w->table.records);
+        ractor_trace_free(w->trace, true);
+    }
     free(w);
 }
 
@@ -746,7 +832,7 @@ rb_ractor_waits_enable(void)
         ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
             rb_native_mutex_lock(&r->threads.sched.lock_);
             if (!r->waits) r->waits = calloc(1, sizeof(struct ractor_waits));
-            if (r->waits) waits_start(r->waits, waits_state_now(r), now);
+            if (r->waits) waits_start(r->waits, r, waits_state_now(r), now);
             else done = false;
             rb_native_mutex_unlock(&r->threads.sched.lock_);
         }
@@ -809,6 +895,25 @@ waits_forget(struct ractor_waits *w, uint64_t now)
     w->before = 0;
 }
 
+/* Main, when the others have ended: what they have left to be written is. */
+void
+rb_ractor_waits_trace_end(void)
+{
+    rb_ractor_t *r;
+
+    WAITS_ALL_STAND_BEGIN();
+    ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) {
+        rb_native_mutex_lock(&r->threads.sched.lock_);
+        if (r->waits) {
+            ractor_trace_free(r->waits->trace, true);
+            r->waits->trace = NULL;
+        }
+        rb_native_mutex_unlock(&r->threads.sched.lock_);
+    }
+    ractor_trace_close();
+    WAITS_ALL_STAND_END();
+}
+
 /* Forgets what was counted. */
 void
 rb_ractor_waits_reset(void)
@@ -836,12 +941,17 @@ rb_ractor_waits_atfork(rb_ractor_t *cr)
 
     rb_native_mutex_initialize(&waits_paths.lock);
     waits_forget_ended(now);
+    ractor_trace_atfork();
     ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) {
+        if (r->waits) {
+            ractor_trace_free(r->waits->trace, false); /* the parent writes it */
+            r->waits->trace = NULL;
+        }
         if (r != cr) rb_ractor_waits_free(r);
     }
     if (cr->waits) {
         waits_forget(cr->waits, now);
-        waits_start(cr->waits, RACTOR_RUNS, now);
+        waits_start(cr->waits, cr, RACTOR_RUNS, now);
     }
 }
 

@@ -184,6 +184,7 @@ void rb_ractor_waits_atfork(struct rb_ractor_struct *cr);
 bool rb_ractor_waits_ever(void);
 bool rb_ractor_waits_enable(void);
 void rb_ractor_waits_disable(void);
+void rb_ractor_waits_trace_end(void);
 void rb_ractor_waits_reset(void);
 bool rb_ractor_waits_snapshot(struct ractor_waits_snapshot *snapshot, const struct rb_ractor_struct *only);
 
@@ -198,6 +199,7 @@ bool rb_ractor_waits_snapshot(struct ractor_waits_snapshot *snapshot, const stru
 /* ractor/waits_report.c */
 void Init_ractor_waits(void);
 void rb_ractor_waits_option(const char *file);
+void rb_ractor_waits_trace_option(const char *file);
 void rb_ractor_waits_at_exit(void);
 
 #endif /* LOCKFREE_RACTOR_WAITS_H */

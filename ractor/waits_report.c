@@ -20,19 +20,19 @@
 #include "ractor_core.h"
 #include "ruby/encoding.h"
 #include "vm_core.h"
-#include "lockfree/ractor/waits.h"
+#include "lockfree/ractor/waits_trace.h"
 
 #ifdef RUBY_THREAD_PTHREAD_H
 
 #define REPORT_ROWS 20
 
-static const char *const ractor_waits_state_names[] = {
+const char *const ractor_waits_state_names[] = {
     "running", "collecting", "compiling", "stopping", "vm_lock", "stopped", "native_thread",
     "receive", "take", "yield", "blocked",
 };
 STATIC_ASSERT(ractor_waits_state_names, numberof(ractor_waits_state_names) == RACTOR_WAITS_STATES);
 
-static const char *const ractor_waits_cause_names[] = {
+const char *const ractor_waits_cause_names[] = {
     "other", "collect", "sweep", "compile", "invalidate", "method", "class", "constant", "symbol", "fork",
 };
 STATIC_ASSERT(ractor_waits_cause_names, numberof(ractor_waits_cause_names) == RACTOR_WAITS_CAUSES);
@@ -538,6 +538,17 @@ static struct {
     rb_pid_t pid;
 } ractor_stats;
 
+/* --ractor-trace=FILE.  The same. */
+void
+rb_ractor_waits_trace_option(const char *file)
+{
+    VALUE path = rb_file_expand_path(rb_utf8_str_new_cstr(file), Qnil);
+
+    ractor_trace_open(StringValueCStr(path));
+    rb_ractor_waits_disable(); /* main has no track, if it counts already */
+    if (!rb_ractor_waits_enable()) rb_memerror();
+}
+
 /* --ractor-stats[=FILE].  Main, before the program begins. */
 void
 rb_ractor_waits_option(const char *file)
@@ -585,6 +596,7 @@ rb_ractor_waits_at_exit(void)
 {
     if (ractor_stats.given) stats_report();
     rb_ractor_waits_disable();
+    rb_ractor_waits_trace_end();
 }
 
 /* ---- RubyVM::Lockfree */
@@ -667,6 +679,12 @@ void
 rb_ractor_waits_option(const char *file)
 {
     rb_warn("--ractor-stats is not there on this platform");
+}
+
+void
+rb_ractor_waits_trace_option(const char *file)
+{
+    rb_warn("--ractor-trace is not there on this platform");
 }
 
 void
