@@ -209,12 +209,11 @@ waits_here(struct ractor_waits *w, const rb_execution_context_t *ec)
             if (w->works_at) place.what = w->works_at;
             return place;
         }
-        if (ruby || VM_FRAME_CFRAME_P(cfp)) {
-            const rb_callable_method_entry_t *me = rb_vm_frame_method_entry(cfp);
-            if (me && me->def && (!mid || mid == idInitialize)) mid = me->def->original_id;
-            if (cfp->self == rb_cStruct || (mid == idInitialize && me && (me->owner == rb_cClass || me->owner == rb_cModule))) {
-                what = RACTOR_WAITS_CLASS; /* a new one */
-            }
+        const rb_callable_method_entry_t *me = ruby || VM_FRAME_CFRAME_P(cfp) ? rb_vm_frame_method_entry(cfp) : NULL;
+        if (me && me->def) {
+            if (!mid || mid == idInitialize) mid = me->def->original_id;
+            bool class_new = mid == idInitialize && (me->owner == rb_cClass || me->owner == rb_cModule);
+            if (class_new || cfp->self == rb_cStruct) what = RACTOR_WAITS_CLASS;
         }
         cfp = RUBY_VM_PREVIOUS_CONTROL_FRAME(cfp);
     }
@@ -623,7 +622,8 @@ waits_trace_message(struct ractor_waits *w, const rb_thread_t *th)
 {
     int by = th->ractor_wait.wakeup_status;
     struct ractor_waits *sender = waits_of_running(waits_current_thread());
-    if (!sender || !sender->trace || sender == w || by == wakeup_none || by == wakeup_by_interrupt || by == wakeup_by_close) return;
+    if (by != wakeup_by_send && by != wakeup_by_yield && by != wakeup_by_take) return;
+    if (!sender || !sender->trace || sender == w) return;
 
     w->message = w->since << 8 | (rb_ractor_id(th->ractor) & 0xff); /* no other's */
     ractor_trace_arrow(sender->trace, true, "message", w->message, w->since);
