@@ -157,11 +157,10 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
       waits = Lockfree.waits
       ractors = waits[:ractors].to_h { |ractor| [ractor[:id], ractor[:states].transform_values { |state| state[:seconds] }] }
       main, first, second = ractors.sort.map(&:last)
-      assert_in_delta(0.4, main[:take], 0.1)
-      assert_in_delta(0.2, main[:blocked], 0.1)
-      assert_in_delta(0.2, first[:blocked], 0.1)
-      assert_in_delta(0.2, first[:receive], 0.1)
-      assert_in_delta(0.2, second[:blocked], 0.1)
+      assert_operator(main[:take], :>=, 0.38) # a busy machine takes longer
+      { main: main[:blocked], first: first[:blocked], received: first[:receive], second: second[:blocked] }.each do |what, seconds|
+        assert_operator(seconds, :>=, 0.19, what)
+      end
       slept = waits[:waits].find { |line| line[:state] == :blocked && line[:method] == :sleep }
       assert_equal([__FILE__, :sleep], slept.values_at(:path, :method))
     RUBY
@@ -263,7 +262,7 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
       Lockfree.waits_enable
       sleep 0.1
       again = Lockfree.waits
-      assert_in_delta(before[:seconds] + 0.1, again[:seconds], 0.05)
+      assert_operator(again[:seconds], :>=, before[:seconds] + 0.1)
       again[:ractors].each { |ractor| assert_whole(ractor) }
       assert_operator(again[:ractors].last[:states][:receive][:seconds], :>, 0.15)
     RUBY
