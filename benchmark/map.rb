@@ -8,7 +8,8 @@
 # message, and then the time goes from the first that starts to the last that ends. LIVING objects (0) live in main meanwhile.
 # Prints a line of JSON for each stage as soon as it is done, so that what came before a crash is known: "stage", "ns" an
 # operation, of the wall clock; and of the same span the seconds of the processor, voluntary switches of threads,
-# page faults, collections and the seconds that they took. "failed" says what went wrong in it.
+# page faults, collections and the seconds that they took. "failed" says what went wrong in it. "waits" has what 8 Ractors
+# waited for, where this Ruby counts that: of a unit more, which is not timed.
 
 require "etc"
 require "json"
@@ -118,9 +119,40 @@ module Map
     result = { ns: wall(answers) * 1e9 / (number * turns), wall: wall(answers), turns: turns, **since(before, 1) }
     ractors.each { |ractor| ractor.send(:values) }
     compare(answers.map { |answer| answer[2] }, ractors.map(&:take), expected)
-    result
+    result.merge(waits(number, turns))
   rescue Wrong => error
     result.merge(failed: "wrong: #{error.message}")
+  end
+
+  # What each state has of the Ractors' time, and which lines made others wait.
+  def waits(number, turns)
+    return {} unless number == 8 && defined?(RubyVM::Lockfree.waits)
+
+    ractors = Array.new(number) { ractor(turns) }
+    ractors.each(&:take)
+    RubyVM::Lockfree.waits_enable
+    ractors.each { |ractor| ractor.send(:go) }
+    ractors.each(&:take)
+    found = RubyVM::Lockfree.waits
+    RubyVM::Lockfree.waits_disable
+    RubyVM::Lockfree.waits_reset
+    ractors.each { |ractor| ractor.send(:values) }.each(&:take)
+    { waits: { states: shares(found[:ractors].reject { |one| one[:id] == 1 }), culprits: culprits(found) } }
+  end
+
+  # A Ractor that is done waits for the others, which is none of the row's.
+  def shares(ractors)
+    sums = Hash.new(0.0)
+    ractors.each do |one|
+      one[:states].each { |state, sum| sums[state] += sum[:seconds] unless %i[receive take yield].include?(state) }
+    end
+    whole = sums.values.sum
+    sums.transform_values { |sum| (sum / whole).round(4) }
+  end
+
+  def culprits(found)
+    found[:culprits].map { |one| [[one[:method], "(#{one[:cause]})"].compact.join(" "), one[:seconds]] }
+                    .group_by(&:first).transform_values { |some| some.sum(&:last).round(6) }.sort_by { |_, seconds| -seconds }
   end
 
   # They live until all are done: what /proc counts of a thread goes with it.

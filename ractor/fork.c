@@ -219,6 +219,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     rb_native_mutex_initialize(&cr->sync.lock);
     cr->sync.takers_queue.cnt = 0; /* who waits for our yield is gone */
     ractor_free_reserved_atfork(cr, th);
+    rb_ractor_waits_atfork(cr);
 
     struct rb_native_thread *nt = th->nt;
     rb_native_cond_initialize(&nt->cond.readyq);

@@ -74,6 +74,8 @@
  * Where threads are not pthreads, upstream's lock and barrier are used.
  */
 
+#include "lockfree/ractor/waits.h"
+
 struct rb_ractor_struct;
 struct rb_thread_struct;
 struct rb_vm_struct;
@@ -93,6 +95,8 @@ struct rb_vm_lock {
     rb_nativethread_cond_t free, free_no_barrier;
     rb_nativethread_cond_t complete; /* the stopper waits for all to stand */
     rb_nativethread_cond_t release;  /* who stands, and wants no lock */
+
+    struct ractor_waits_blame waits; /* while they are counted */
 };
 
 /* Whether the lock was free, and is the caller's now. */

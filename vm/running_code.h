@@ -62,6 +62,7 @@ void
 rb_yjit_lock_to_compile(unsigned int *recursive_lock_level, const char *file, int line)
 {
     rb_vm_lock_enter(recursive_lock_level, file, line);
+    RACTOR_WAITS(compile(file));
     if (!code_may_run_while_written_p()) {
         rb_yjit_stop_others();
     }

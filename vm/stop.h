@@ -99,11 +99,13 @@ rb_vm_lock_wait(rb_vm_t *vm, rb_ractor_t *cr, bool no_barrier)
         vm_lock_pause();
     }
 
-    rb_thread_t *stands = no_barrier ? NULL : vm_lock_running_thread(cr);
+    rb_thread_t *th = vm_lock_running_thread(cr), *stands = no_barrier ? NULL : th;
     unsigned int *waiting_cnt = stands ? &lock->waiting_cnt : &lock->waiting_no_barrier_cnt;
 
     if (stands) RB_VM_SAVE_MACHINE_CONTEXT(stands);
+    RACTOR_WAITS(begin(th, RACTOR_WAITS_FOR_LOCK));
     ractor_sched_lock(vm, cr);
+    RACTOR_WAITS(lock_queue(th, lock));
     if (stands) vm_stop_stand_locked(vm, stands);
     while (true) {
         if (!lock->stopper) {
@@ -118,6 +120,7 @@ rb_vm_lock_wait(rb_vm_t *vm, rb_ractor_t *cr, bool no_barrier)
         --*waiting_cnt;
     }
     if (stands) vm_stop_go_locked(vm, stands);
+    RACTOR_WAITS(lock_end(th, lock));
     ractor_sched_unlock(vm, cr);
 }
 
@@ -141,8 +144,11 @@ void
 rb_vm_lock_wake(rb_vm_t *vm)
 {
     struct rb_vm_lock *lock = &vm->ractor.sync.vm_lock;
+    struct ractor_waits_place giver = {0};
 
+    RACTOR_WAITS(here(&giver));
     ractor_sched_lock(vm, NULL);
+    RACTOR_WAITS(give(lock, &giver));
     vm_lock_wake_one(lock, lock->waiting_no_barrier_cnt > 0, lock->waiting_cnt > 0);
     ractor_sched_unlock(vm, NULL);
 }
@@ -189,15 +195,19 @@ rb_vm_stop_others(rb_vm_t *vm, rb_ractor_t *cr)
         rb_vm_lock_wait(vm, cr, false);
     }
 
-    unsigned int own = vm_lock_running_thread(cr) ? 1 : 0;
+    rb_thread_t *th = vm_lock_running_thread(cr);
+    unsigned int own = th ? 1 : 0;
 
+    RACTOR_WAITS(begin(th, RACTOR_STOPS_OTHERS));
     ractor_sched_lock(vm, cr);
+    RACTOR_WAITS(stop_begin(th, lock));
     lock->stopper = cr;
     vm->ractor.sync.lock_rec = 0;
     vm->ractor.sync.lock_owner = NULL;
     vm_stop_ask_locked(vm, cr);
     while (lock->lent || vm->ractor.sched.running_cnt - lock->standing_cnt > own) vm_lock_sleep(vm, cr, &lock->complete);
     lock->all_stand = true;
+    RACTOR_WAITS(end(th));
     vm->ractor.sync.lock_rec = rec;
     vm->ractor.sync.lock_owner = cr;
     ractor_sched_unlock(vm, cr);
@@ -216,6 +226,7 @@ rb_vm_stop_end(rb_vm_t *vm)
 
     ractor_sched_lock(vm, NULL);
     bool no_barrier = lock->waiting_no_barrier_cnt > 0, other = lock->waiting_cnt > 0;
+    RACTOR_WAITS(stop_end(lock));
     lock->stopper = NULL;
     lock->all_stand = false;
     vm->ractor.sync.lock_owner = NULL;
@@ -240,7 +251,9 @@ rb_vm_stop_join(rb_thread_t *th)
     ractor_sched_lock(vm, cr);
     if (lock->stopper && lock->stopper != cr) {
         vm_stop_stand_locked(vm, th);
+        RACTOR_WAITS(begin(th, RACTOR_STANDS));
         while (lock->stopper) vm_lock_sleep(vm, cr, &lock->release);
+        RACTOR_WAITS(stand_end(th, lock));
         vm_stop_go_locked(vm, th);
     }
     ractor_sched_unlock(vm, cr);
@@ -256,6 +269,9 @@ vm_stop_await_end_locked(struct rb_thread_sched *sched, rb_ractor_t *cr, rb_vm_t
 {
     struct rb_vm_lock *lock = &vm->ractor.sync.vm_lock;
 
+    if (!lock->stopper || lock->stopper == cr) return;
+
+    RACTOR_WAITS(ready_stands(th));
     while (lock->stopper && lock->stopper != cr) {
         thread_sched_unlock(sched, th);
         vm_lock_sleep(vm, cr, &lock->release);
@@ -263,6 +279,7 @@ vm_stop_await_end_locked(struct rb_thread_sched *sched, rb_ractor_t *cr, rb_vm_t
         thread_sched_lock(sched, th);
         ractor_sched_lock(vm, cr);
     }
+    RACTOR_WAITS(stand_end(th, lock));
 }
 
 /* Main, with the lock, one deep, and terminate_waiting set: waits a second at most for the last of the others to end. */
@@ -273,6 +290,7 @@ rb_vm_await_termination(rb_vm_t *vm, rb_ractor_t *cr)
     rb_nativethread_cond_t *cond = &vm->ractor.sync.terminate_cond;
 
     RB_VM_SAVE_MACHINE_CONTEXT(th);
+    RACTOR_WAITS(begin(th, RACTOR_BLOCKS));
     rb_del_running_thread(th);
     RB_VM_UNLOCK();
 
@@ -284,6 +302,7 @@ rb_vm_await_termination(rb_vm_t *vm, rb_ractor_t *cr)
     }
     ractor_sched_unlock(vm, cr);
     rb_add_running_thread(th);
+    RACTOR_WAITS(end(th));
     RB_VM_LOCK();
 }
 

@@ -1,6 +1,7 @@
 i = RubyVM::InstructionSequence.compile("x = 1; x + 2"); [i.eval, i.disasm.class, i.disassemble.class, i.to_a.class, i.label, i.base_label, i.path, i.absolute_path, i.first_lineno, i.inspect.class, i.each_child { }.class, i.trace_points.class, i.script_lines]
 i = RubyVM::InstructionSequence.compile("def soak_compiled = 1; 7"); b = i.to_binary; [RubyVM::InstructionSequence.load_from_binary(b).eval, RubyVM::InstructionSequence.load_from_binary_extra_data(i.to_binary("x"))]
 [RubyVM::InstructionSequence.of(proc { 1 }).class, RubyVM::InstructionSequence.disasm(proc { 1 }).class, RubyVM::InstructionSequence.disassemble(proc { 1 }).class, RubyVM::InstructionSequence.compile_option.class, RubyVM::InstructionSequence.new("1").eval, RubyVM::InstructionSequence.compile_prism("1").eval, RubyVM::InstructionSequence.compile_parsey("1").eval]
+l = RubyVM::Lockfree; [l.waits_enable, l.waits.keys.size, l.waits(Ractor.current)[:ractors].size <= 1, l.waits_reset, l.waits[:dropped].keys, l.waits_disable]
 file("5 + 5") { |f| [RubyVM::InstructionSequence.compile_file(f).eval, RubyVM::InstructionSequence.compile_file_prism(f).eval] }
 n = RubyVM::AbstractSyntaxTree.parse("a = 1\nb(a)", keep_tokens: true, keep_script_lines: true); [n.type, n.children.size, n.first_lineno, n.last_lineno, n.first_column, n.last_column, n.node_id.class, n.inspect, n.source, n.script_lines, n.tokens.size, n.all_tokens.size, n.locations.class]
 file("x = 1") { |f| RubyVM::AbstractSyntaxTree.parse_file(f).type }
