@@ -285,7 +285,6 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
       "class Leaf; prepend HIDDEN; end",
       "module HIDDEN; remove_method :to_ary; end",
       "class Parent; remove_method :hash; def hash = 3; end",
-      "class Leaf; def self.new = Bare.allocate; end",
       "class Object; remove_method :inherited; end",
     ])
   RUBY
