@@ -123,9 +123,9 @@ rb_string_table_memsize(const struct rb_string_table *table)
     return (table->mask + 1) * sizeof(struct rb_string_entry);
 }
 
-/* Makes room, unless somebody else has.  Any Ractor; a safe point. */
-void
-rb_string_table_grow(struct rb_string_table *table)
+/* Makes room, unless somebody else has; false: there is no memory.  Any Ractor; a safe point. */
+static bool
+string_table_try_grow(struct rb_string_table *table)
 {
     bool grown = true;
 
@@ -135,7 +135,17 @@ rb_string_table_grow(struct rb_string_table *table)
         if (!rb_string_table_room_p(table)) grown = string_table_resize(table, (table->mask + 1) * 2);
     }
     RB_VM_LOCK_LEAVE();
-    if (!grown) rb_memerror();
+    return grown;
+}
+
+/* Makes room, if it must by a collection.  Any Ractor; a safe point.  Raises NoMemoryError. */
+void
+rb_string_table_grow(struct rb_string_table *table)
+{
+    if (string_table_try_grow(table)) return;
+
+    rb_gc();
+    if (!string_table_try_grow(table)) rb_memerror();
 }
 
 /* After a major collection.  Not all the way at once: what has died may come again. */

@@ -104,6 +104,7 @@ set_id_entry(rb_symbols_t *symbols, rb_id_serial_t num, VALUE str, VALUE sym)
     size_t pos = (num % ID_ENTRY_UNIT) * ID_ENTRY_SIZE;
     symbol_ids_store_release(ary, pos + ID_ENTRY_STR, str);
     symbol_ids_store_release(ary, pos + ID_ENTRY_SYM, sym);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* who keeps the number stores it plainly: get_id_serial_entry, by what hangs on it */
 }
 
 /* The name, or the Symbol, with the number +num+; 0: there is none.  Any Ractor. */
@@ -154,7 +155,7 @@ lookup_str_id(VALUE str)
     return SYMBOL_PINNED_P(sym) ? RSYMBOL(sym)->id : 0;
 }
 
-/* With the VM lock: there is room for one more in the table until it is given.  A safe point. */
+/* There is room for one more in the table; with the VM lock until that is given.  A safe point. */
 static void
 symbol_make_room(void)
 {
@@ -174,7 +175,7 @@ register_sym(st_index_t hash, VALUE str, VALUE sym)
 
 /* ---- dynamic Symbols ---------------------------------------------- */
 
-/* The Symbol that is called +str+, which is in the table of Strings, and was that of no Symbol a moment ago.  Any Ractor. */
+/* The Symbol that is called +str+, which was that of no Symbol a moment ago.  Any Ractor. */
 static VALUE
 dsymbol_new_once(VALUE str)
 {
@@ -182,16 +183,18 @@ dsymbol_new_once(VALUE str)
     int type = rb_str_symname_type(str, IDSET_ATTRSET_FOR_INTERN);
     VALUE sym = dsymbol_alloc(rb_cSymbol, str, rb_enc_get(str), type < 0 ? ID_JUNK : type), found;
 
-    RB_VM_LOCK_ENTER();
-    {
-        symbol_make_room();
-        found = symbol_find(hash, str);
-        if (!found) register_sym(hash, str, sym);
-    }
-    RB_VM_LOCK_LEAVE();
+    do {
+        symbol_make_room(); /* not with the lock: NoMemoryError would end the process */
+        RB_VM_LOCK_ENTER();
+        {
+            found = symbol_find(hash, str);
+            if (!found && rb_string_table_room_p(&rb_symbol_table)) register_sym(hash, str, found = sym);
+        }
+        RB_VM_LOCK_LEAVE();
+    } while (!found);
 
     RB_GC_GUARD(sym);
-    return found ? found : sym;
+    return found;
 }
 
 /* The number of +sym+, which had none a moment ago.  It is never freed from now on.  Any Ractor. */
