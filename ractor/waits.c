@@ -282,8 +282,10 @@ waits_table_grow(struct waits_table *table, unsigned int max)
         }
     }
     next.full = next.cnt > next.capa / 8 * 5; /* this would go on and on */
-    free(table->records);
+
+    struct ractor_waits_record *records = table->records;
     *table = next;
+    free(records); /* after it: a child may be forked in between */
     return next.cnt < next.capa / 4 * 3;
 }
 

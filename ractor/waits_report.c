@@ -526,7 +526,8 @@ json_value(VALUE json, VALUE value)
     else if (RB_TYPE_P(value, T_STRING)) json_string(json, value);
     else if (NIL_P(value)) rb_str_cat_cstr(json, "null");
     else if (RB_FLOAT_TYPE_P(value)) rb_str_catf(json, "%.9f", RFLOAT_VALUE(value));
-    else rb_str_append(json, rb_obj_as_string(value)); /* true, false, an Integer */
+    else if (RB_INTEGER_TYPE_P(value)) rb_str_append(json, FIXNUM_P(value) ? rb_fix2str(value, 10) : rb_big2str(value, 10));
+    else rb_str_cat_cstr(json, RTEST(value) ? "true" : "false");
 }
 
 /* ---- --ractor-stats */

@@ -363,6 +363,11 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
     assert_include(json["waits"].map { |line| line["path"] }, "quo\"te\\ \n\u00ff.rb")
   end
 
+  def test_json_of_a_program_that_has_its_own_to_s
+    json = stats("class Integer; def to_s(*) = raise; end; class TrueClass; def to_s = 'yes'; end; GC.start")
+    assert_equal([1, true], json["ractors"][0].values_at("id", "alive"))
+  end
+
   def test_text
     _, err, ended = EnvUtil.invoke_ruby(["-W:no-experimental", "--disable-gems", "--ractor-stats", "-e", "Ractor.new { GC.start }.take; exit 3"],
                                         "", true, true)
