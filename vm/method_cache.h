@@ -34,6 +34,8 @@
  *       the Ractor's table misses too.  A site that meets N classes in a Ractor
  *       is then written N times between two GCs, and not at each call.  With
  *       one Ractor it is written each time, as in stock: it soon hits again.
+ *       So is a site that has the cache of a refined method, which its class does
+ *       not know, and cannot invalidate when another method comes before that one.
  *   [D] Where the answer of the class's own cache changes and the method stays
  *       valid, as when a class without subclasses gets a method that it has
  *       inherited, that cache loses its entry, and with the VM lock held

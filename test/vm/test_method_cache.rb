@@ -27,8 +27,8 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
 
   YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
 
-  def assert_calls(code)
-    YJIT.each do |options|
+  def assert_calls(code, modes = YJIT)
+    modes.each do |options|
       assert_separately(%w[-W:no-experimental --disable-gems] + options, FAMILY + code, timeout: 60)
     end
   end
@@ -242,6 +242,23 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
       warm
       refined = eval("using Refined; ->{ CHILDREN.sum { |child| child.config } }", TOPLEVEL_BINDING.dup)
       20.times { assert_equal([-30, SUM], [refined.call, configs]) }
+    RUBY
+  end
+
+  # The call cache of a refined method is one that its class does not know: it must not stay in the site.
+  # Interpreted only: compiled code goes on with the method, in stock, too.
+  def test_prepended_before_a_refined_method
+    assert_calls(<<~'RUBY', [[]])
+      waiting = Ractor.new { Ractor.receive }
+      module First; def hash = 22; end
+      Refined = Class.new
+      Module.new { refine(Refined) { def hash = 5 } }
+      def ask(object) = object.hash
+      objects = [Refined.new, Object.new]
+      50.times { objects.each { |object| ask(object) } }
+      Refined.prepend(First)
+      3.times { assert_equal([22, true], [ask(objects[0]), ask(objects[1]) == objects[1].hash]) }
+      waiting.send(nil)
     RUBY
   end
 
