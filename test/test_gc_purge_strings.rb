@@ -57,11 +57,18 @@ class TestLockfreeGCPurgeStrings < Test::Unit::TestCase
     RUBY
   end
 
-  # Nothing that a table holds makes a page wait for a step that stops all.
+  # Nothing that a table holds makes a page wait for a step that stops all: there are a few stops in each collection, however
+  # many pages there are of such objects.
   def test_strings_die_while_others_compute
     assert_ractors(<<~'RUBY')
+      RubyVM::Lockfree.waits_enable
+      before = GC.count
       ractors = Array.new(4) { |i| Ractor.new(i) { |i| 100_000.times { |n| "in #{i}: #{n}".dedup; "in #{i}: #{n}".to_sym }; i } }
       assert_equal([0, 1, 2, 3], ractors.map(&:take))
+      stops = RubyVM::Lockfree.waits[:ractors].sum { |ractor| ractor[:states][:stopping][:count] }
+      collections = GC.count - before
+      assert_operator(collections, :>=, 5)
+      assert_operator(stops, :<, 10 * collections)
       GC.start
       assert_operator(Symbol.all_symbols.size, :<, 50_000)
     RUBY
