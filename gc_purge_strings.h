@@ -45,7 +45,7 @@
  *   [1] The bit of a slot is set if and only if its object is in a table.  A dead object
  *       has none from the purge on, so that the sweep, which may be another Ractor's,
  *       need not look at the bits, and a free slot has none.
- *   [2] weak_strings is at least what the bits say.  It is set to WEAK_YOUNG by who sets a
+ *   [2] weak_strings is at least what the bits say, but for a major one at work.  It is set to WEAK_YOUNG by who sets a
  *       bit, and to what is so by each purge of the page: a major one looks at each page
  *       that has any, as what was old may be so no more.
  *
@@ -184,21 +184,44 @@ gc_purge_verify_one(VALUE obj)
     if (!rb_gc_string_held_p(obj)) rb_bug("gc_purge_verify: %p is in no table", (void *)obj);
 }
 
+/* False: +obj+, which is in a table, stays there. */
+static bool
+gc_purge_verify_entry(VALUE obj)
+{
+    if (!MARKED_IN_BITMAP(GET_HEAP_PAGE(obj)->weak_bits, obj)) {
+        rb_bug("gc_purge_verify: %p is in a table, and not held weakly", (void *)obj);
+    }
+    return false;
+}
+
+/* What was old may be so no more from the beginning of a major one on, until that looks at all pages. */
+static void
+gc_purge_verify_page(rb_objspace_t *objspace, const struct heap_page *page)
+{
+    bits_t all = 0, young = 0;
+
+    for (size_t i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) {
+        gc_weak_bits_each(page, i, page->weak_bits[i], gc_purge_verify_one);
+        all |= page->weak_bits[i];
+        young |= page->weak_bits[i] & ~page->uncollectible_bits[i];
+    }
+    if (is_incremental_marking(objspace)) young = 0;
+    if (page->weak_strings < (young ? WEAK_YOUNG : all ? WEAK_OLD : WEAK_NONE)) {
+        rb_bug("gc_purge_verify: page %p is passed over", (void *)page);
+    }
+}
+
 /* All others stand; no compaction is at work. */
 static void
 gc_purge_verify(rb_objspace_t *objspace)
 {
     struct heap_page *page;
 
+    rb_gc_purge_strings_if(gc_purge_verify_entry);
+
     for (int i = 0; i < HEAP_COUNT; i++) {
         ccan_list_for_each(&heaps[i].pages, page, page_node) {
-            bits_t all = 0;
-
-            for (size_t j = 0; j < HEAP_PAGE_BITMAP_LIMIT; j++) {
-                gc_weak_bits_each(page, j, page->weak_bits[j], gc_purge_verify_one);
-                all |= page->weak_bits[j];
-            }
-            if (all && page->weak_strings == WEAK_NONE) rb_bug("gc_purge_verify: page %p is passed over", (void *)page);
+            gc_purge_verify_page(objspace, page);
         }
     }
 }

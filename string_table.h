@@ -68,6 +68,9 @@
  * quarters, the array is doubled.  That is a stop, but 1,000,000 Strings need seven.
  * Ractors that look at a count at the same time may all find that there is room,
  * so the array may come to hold a few more: each walk ends after one round.
+ * Where there is no memory for a longer array, all is collected, which may make room
+ * in the old one or give memory back; only if there is still neither, NoMemoryError
+ * is raised.
  *
  * The array is the system's memory, not the collector's: malloc_increase does not
  * know it.  A major collection after which it is less than an eighth full halves it.

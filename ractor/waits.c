@@ -14,6 +14,7 @@
 #include "ractor_core.h"
 #include "vm_core.h"
 #include "vm_sync.h"
+#include "lockfree/ractor/waits_clock.h"
 #include "lockfree/ractor/waits_trace.h"
 
 #ifdef RUBY_THREAD_PTHREAD_H
@@ -22,6 +23,7 @@
 
 #define WAITS_NESTED 4              /* compiles, collects meanwhile, waits for the lock or stops others */
 #define WAITS_LINES 8
+#define WAITS_CALLS 4
 #define WAITS_RECORDS_MIN 16        /* powers of two, like the next two */
 #define WAITS_RECORDS_MAX 512       /* of a Ractor */
 #define WAITS_ENDED_RECORDS 4096    /* of all that have ended */
@@ -38,11 +40,22 @@ struct waits_table {
     struct ractor_waits_sum dropped;
 };
 
-/* Where a frame was: what is known of a pc, until the next collection. */
+/* Where a frame was: what is known of an instruction, or of a method, which lies where no other one does until it is freed. */
 struct waits_line {
-    const VALUE *pc;
-    size_t collections;
+    const void *key;            /* the word before the pc, or the iseq's body */
+    size_t freed;
     struct ractor_waits_place place;
+};
+
+/* A line that has called one of Ruby's own methods, as one does that reads a file in a loop: what waits_here has come to, and
+ * where what it has waited for is counted. */
+struct waits_call {
+    const struct rb_iseq_constant_body *body;
+    const VALUE *pc;
+    ID mid;
+    size_t freed;
+    struct ractor_waits_place place;
+    struct ractor_waits_record *record; /* or NULL; RACTOR_BLOCKS */
 };
 
 struct ractor_waits {
@@ -70,6 +83,8 @@ struct ractor_waits {
     struct ractor_waits_sum states[RACTOR_WAITS_STATES];
     struct waits_table table;
     struct waits_line lines[WAITS_LINES];
+    struct waits_call calls[WAITS_CALLS];
+    struct waits_call *call;    /* that it is in, while it blocks; or NULL */
 
     uint64_t begun, before;     /* counted since, and before counting was disabled */
 
@@ -97,15 +112,14 @@ static struct {
     unsigned int cnt;
 } waits_paths = { .lock = RB_NATIVETHREAD_LOCK_INIT };
 
-/* Bumped by who collects, with all others stopped or not: a line that was noted before may be another's now. */
-static size_t waits_collections;
+/* How many iseqs have been freed, while somebody counted: where one lay another may lie now. */
+static size_t waits_freed;
 
-static uint64_t
-waits_now(void)
+/* An iseq is about to be freed: by the collector, which may not stop others meanwhile. */
+void
+rb_ractor_waits_iseq_freed(void)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+    __atomic_fetch_add(&waits_freed, 1, __ATOMIC_RELAXED); /* who lays another there does so after malloc has it back */
 }
 
 /* ---- lines */
@@ -117,7 +131,7 @@ waits_path(const char *path, long len)
     const char *copy = "(others)";
     uint32_t hash = 2166136261u; /* FNV-1a */
 
-    if (len > WAITS_PATH_LEN) len = WAITS_PATH_LEN;
+    len = (long)ractor_waits_cut(path, strnlen(path, len), WAITS_PATH_LEN);
     for (long i = 0; i < len; i++) hash = (hash ^ (unsigned char)path[i]) * 16777619u;
 
     rb_native_mutex_lock(&waits_paths.lock);
@@ -158,28 +172,39 @@ waits_cause_of_insn(const rb_iseq_t *iseq, size_t pos)
     return RACTOR_WAITS_OTHER;
 }
 
-/* The line of a frame of Ruby.  Compiled code does not store the pc before all that it calls: one that is none of the
- * method's gives the method's first line. */
+/* What is known of the instruction before +pc+, in +iseq+. */
 static struct ractor_waits_place
-waits_line(struct ractor_waits *w, const rb_iseq_t *iseq, const VALUE *pc)
+waits_place_of(const rb_iseq_t *iseq, const VALUE *pc)
 {
-    struct waits_line *known = &w->lines[((uintptr_t)pc >> 3) % WAITS_LINES];
-    size_t collections = __atomic_load_n(&waits_collections, __ATOMIC_RELAXED);
-    if (known->pc == pc && known->collections == collections) return known->place;
-
     const struct rb_iseq_constant_body *body = ISEQ_BODY(iseq);
-    struct ractor_waits_place place = { .line = body->location.first_lineno };
+    struct ractor_waits_place place = { .line = body->location.first_lineno > 0 ? body->location.first_lineno : 1 };
     VALUE path = rb_iseq_path(iseq);
 
-    if (pc >= body->iseq_encoded && pc <= body->iseq_encoded + body->iseq_size) {
+    if (pc) {
         size_t pos = pc - body->iseq_encoded;
-        int line = rb_iseq_line_no(iseq, pos > 0 ? pos - 1 : 0);
+        int line = rb_iseq_line_no(iseq, pos - 1);
         if (line > 0) place.line = line;
         place.what = waits_cause_of_insn(iseq, pos);
     }
     place.path = waits_path(RSTRING_PTR(path), RSTRING_LEN(path));
-    *known = (struct waits_line){ .pc = pc, .collections = collections, .place = place };
     return place;
+}
+
+/* The line of a frame of Ruby.  Compiled code does not store the pc before all that it calls: one that is none of the
+ * method's, and may be another one's, gives the method's first line. */
+static struct ractor_waits_place
+waits_line(struct ractor_waits *w, const rb_iseq_t *iseq, const VALUE *pc)
+{
+    const struct rb_iseq_constant_body *body = ISEQ_BODY(iseq);
+    bool within = pc > body->iseq_encoded && pc <= body->iseq_encoded + body->iseq_size;
+    const void *key = within ? (const void *)(pc - 1) : body;
+    struct waits_line *known = &w->lines[((uintptr_t)key >> 3) % WAITS_LINES];
+    size_t freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
+
+    if (known->key != key || known->freed != freed) {
+        *known = (struct waits_line){ .key = key, .freed = freed, .place = waits_place_of(iseq, within ? pc : NULL) };
+    }
+    return known->place;
 }
 
 static bool
@@ -219,6 +244,29 @@ waits_here(struct ractor_waits *w, const rb_execution_context_t *ec)
     }
   unknown:
     return (struct ractor_waits_place){ .mid = mid, .what = w->works_at ? w->works_at : what };
+}
+
+/* The call that +ec+ is in; NULL: its frames have to be looked at.  The same caller, method and pc have come to the same place
+ * before, unless an iseq has been freed since. */
+static struct waits_call *
+waits_call_of(struct ractor_waits *w, const rb_execution_context_t *ec)
+{
+    if (!ec || !ec->vm_stack || !ec->cfp || w->works_at) return NULL;
+    const rb_control_frame_t *cfp = ec->cfp, *caller = RUBY_VM_PREVIOUS_CONTROL_FRAME(cfp);
+    if (VM_FRAME_TYPE(cfp) != VM_FRAME_MAGIC_CFUNC || !caller->iseq || !VM_FRAME_RUBYFRAME_P(caller)) return NULL;
+
+    const rb_callable_method_entry_t *me = (const rb_callable_method_entry_t *)cfp->ep[VM_ENV_DATA_INDEX_ME_CREF];
+    if (!me || !me->def || me->def->original_id == idInitialize || cfp->self == rb_cStruct) return NULL;
+
+    const struct rb_iseq_constant_body *body = ISEQ_BODY(caller->iseq);
+    struct waits_call *call = &w->calls[((uintptr_t)caller->pc >> 3) % WAITS_CALLS];
+    size_t freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
+    ID mid = me->def->original_id;
+    if (call->pc == caller->pc && call->body == body && call->mid == mid && call->freed == freed) return call;
+
+    if (waits_internal_p(caller->iseq)) return NULL;
+    *call = (struct waits_call){ .body = body, .pc = caller->pc, .mid = mid, .freed = freed, .place = waits_here(w, ec) };
+    return call;
 }
 
 /* ---- the table of a Ractor */
@@ -289,8 +337,9 @@ waits_table_grow(struct waits_table *table, unsigned int max)
     return next.cnt < next.capa / 4 * 3;
 }
 
-/* To what +at+ waited for in +state+ because of +by+.  A place that is not known counts, too, as one without a line. */
-static void
+/* To what +at+ waited for in +state+ because of +by+.  A place that is not known counts, too, as one without a line.  Where it
+ * is counted; NULL: there is no room. */
+static struct ractor_waits_record *
 waits_record(struct waits_table *table, unsigned int max, const struct ractor_waits_place *at,
              const struct ractor_waits_place *by, const struct ractor_waits_sum *sum)
 {
@@ -299,7 +348,7 @@ waits_record(struct waits_table *table, unsigned int max, const struct ractor_wa
     if (!record || !record->at.path) {
         if (table->cnt >= table->capa / 4 * 3 && !waits_table_grow(table, max)) {
             waits_drop(table, sum);
-            return;
+            return NULL;
         }
         record = waits_find(table, at, by);
         *record = (struct ractor_waits_record){ .at = *at, .by = *by };
@@ -307,15 +356,23 @@ waits_record(struct waits_table *table, unsigned int max, const struct ractor_wa
     }
     record->sum.count += sum->count;
     record->sum.ns += sum->ns;
+    return record;
 }
 
-static void
+static struct ractor_waits_record *
 waits_note(struct ractor_waits *w, struct ractor_waits_place at, enum ractor_waits_state state,
            const struct ractor_waits_place *by, uint64_t ns, unsigned int count)
 {
+    const struct ractor_waits_record *records = w->table.records;
+
     at.what = state;
     if (!at.path) at.path = ""; /* in C, or a thread that begins or ends */
-    waits_record(&w->table, WAITS_RECORDS_MAX, &at, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
+    struct ractor_waits_record *record =
+        waits_record(&w->table, WAITS_RECORDS_MAX, &at, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
+    if (w->table.records != records) { /* it has grown */
+        for (int i = 0; i < WAITS_CALLS; i++) w->calls[i].record = NULL;
+    }
+    return record;
 }
 
 /* ---- transitions */
@@ -362,6 +419,22 @@ waits_settle(struct ractor_waits *w)
     }
 }
 
+/* Where the present state began, for which nobody is to blame. */
+static void
+waits_note_here(struct ractor_waits *w, uint64_t ns, bool ended)
+{
+    struct ractor_waits_record *record = w->call ? w->call->record : NULL;
+
+    if (record && record->at.what == (int)w->state) {
+        record->sum.ns += ns;
+        record->sum.count += ended;
+    }
+    else {
+        record = waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
+        if (w->call) w->call->record = record;
+    }
+}
+
 /* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted. */
 static void
 waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
@@ -371,15 +444,16 @@ waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
     if (w->trace && ns > 0) ractor_trace_slice(w->trace, w->state, &w->at, w->since, ns, NULL);
     w->states[w->state].ns += ns;
     w->since += ns;
-    if (w->state != RACTOR_RUNS) waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
+    if (w->state != RACTOR_RUNS) waits_note_here(w, ns, ended);
 }
 
 static void
-waits_enter(struct ractor_waits *w, enum ractor_waits_state state, struct ractor_waits_place at)
+waits_enter(struct ractor_waits *w, enum ractor_waits_state state, const struct ractor_waits_place *at)
 {
     w->state = state;
     w->states[state].count++;
-    w->at = at;
+    w->at = *at;
+    w->call = NULL;
 }
 
 /* From the present state, to come back to it.  +ec+ NULL: at the same line. */
@@ -399,7 +473,7 @@ waits_push(struct ractor_waits *w, const rb_execution_context_t *ec, enum ractor
     uint64_t now = waits_now();
     waits_pass(w, now, false);
     if (ec && w->trace) ractor_trace_flush(w->trace, now);
-    waits_enter(w, state, at);
+    waits_enter(w, state, &at);
 }
 
 /* Back to what was interrupted.  Nothing was, where counting began meanwhile. */
@@ -562,7 +636,6 @@ waits_begin_work(enum ractor_waits_state state, int cause)
 void
 rb_ractor_waits_collect(bool marks)
 {
-    __atomic_fetch_add(&waits_collections, 1, __ATOMIC_RELAXED);
     waits_begin_work(RACTOR_COLLECTS, marks ? RACTOR_WAITS_COLLECT : RACTOR_WAITS_SWEEP);
 }
 
@@ -598,7 +671,7 @@ waits_state_of_sleeper(const rb_thread_t *th)
 }
 
 static void
-waits_switch(struct ractor_waits *w, enum ractor_waits_state state, struct ractor_waits_place at)
+waits_switch(struct ractor_waits *w, enum ractor_waits_state state, const struct ractor_waits_place *at)
 {
     uint64_t now = waits_now();
 
@@ -615,7 +688,18 @@ void
 rb_ractor_waits_leave(rb_thread_t *th, const rb_thread_t *next)
 {
     struct ractor_waits *w = th->ractor->waits;
-    if (w) waits_switch(w, next ? RACTOR_WAITS_TO_RUN : waits_state_of_sleeper(th), waits_here(w, th->ec));
+    if (!w) return;
+
+    enum ractor_waits_state state = next ? RACTOR_WAITS_TO_RUN : waits_state_of_sleeper(th);
+    struct waits_call *call = waits_call_of(w, th->ec);
+    if (call) {
+        waits_switch(w, state, &call->place);
+        w->call = call;
+    }
+    else {
+        struct ractor_waits_place at = waits_here(w, th->ec);
+        waits_switch(w, state, &at);
+    }
 }
 
 /* The message that +th+ has waited for is here, from the current Ractor. */
@@ -637,7 +721,7 @@ rb_ractor_waits_ready(rb_thread_t *th)
 {
     struct ractor_waits *w = th->ractor->waits;
     if (!w) return;
-    waits_switch(w, RACTOR_WAITS_TO_RUN, w->at);
+    waits_switch(w, RACTOR_WAITS_TO_RUN, &w->at);
     if (w->trace && th->ractor_wait.status != wait_none) waits_trace_message(w, th);
 }
 
@@ -656,7 +740,7 @@ rb_ractor_waits_resume(rb_thread_t *th)
 {
     struct ractor_waits *w = th->ractor->waits;
     if (!w || w->state == RACTOR_RUNS) return;
-    waits_switch(w, RACTOR_RUNS, waits_nobody);
+    waits_switch(w, RACTOR_RUNS, &waits_nobody);
     if (!w->trace) return;
 
     waits_trace_carrier(w, th);
@@ -669,8 +753,12 @@ rb_ractor_waits_resume(rb_thread_t *th)
 static void
 waits_copy_name(char *name, size_t size, const rb_ractor_t *r)
 {
-    if (RB_TYPE_P(r->name, T_STRING)) snprintf(name, size, "%.*s", (int)RSTRING_LEN(r->name), RSTRING_PTR(r->name));
-    else *name = '\0';
+    size_t len = 0;
+    if (RB_TYPE_P(r->name, T_STRING)) {
+        len = ractor_waits_cut(RSTRING_PTR(r->name), RSTRING_LEN(r->name), size - 1);
+        memcpy(name, RSTRING_PTR(r->name), len);
+    }
+    name[len] = '\0';
 }
 
 static void
@@ -681,6 +769,9 @@ waits_start(struct ractor_waits *w, const rb_ractor_t *r, enum ractor_waits_stat
     waits_copy_name(name, sizeof(name), r);
     if (!w->trace) w->trace = ractor_trace_new(rb_ractor_id(r), name);
     if (w->trace && state == RACTOR_RUNS) waits_trace_carrier(w, r->threads.sched.running);
+    w->call = NULL;
+    MEMZERO(w->calls, struct waits_call, WAITS_CALLS);
+    MEMZERO(w->lines, struct waits_line, WAITS_LINES); /* iseqs may have been freed while nobody counted */
     w->message = 0;
     w->state = state;
     w->since = w->begun = now;
@@ -825,6 +916,7 @@ rb_ractor_waits_enable(void)
 
     WAITS_ALL_STAND_BEGIN();
     if (!RACTOR_WAITS_ON()) {
+        if (!waits_ended.ever) waits_clock_calibrate();
         uint64_t now = waits_now();
         if (!waits_ended.rows) waits_ended.rows = calloc(WAITS_ENDED_ROWS, sizeof(*waits_ended.rows));
         __atomic_store_n(&waits_ended.ever, true, __ATOMIC_RELAXED);
@@ -891,6 +983,8 @@ static void
 waits_forget(struct ractor_waits *w, uint64_t now)
 {
     waits_table_clear(&w->table);
+    w->call = NULL;
+    MEMZERO(w->calls, struct waits_call, WAITS_CALLS);
     MEMZERO(w->states, struct ractor_waits_sum, RACTOR_WAITS_STATES);
     w->unsettled.any = false;
     w->since = w->begun = now;
@@ -912,8 +1006,8 @@ rb_ractor_waits_trace_end(void)
         }
         rb_native_mutex_unlock(&r->threads.sched.lock_);
     }
-    ractor_trace_close();
     WAITS_ALL_STAND_END();
+    ractor_trace_close();
 }
 
 /* Forgets what was counted. */

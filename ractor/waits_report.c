@@ -358,8 +358,9 @@ static void
 cat_row(VALUE text, const char *name, const struct ractor_waits_row *row)
 {
     char part[64];
+    int len = (int)ractor_waits_cut(name, strlen(name), 20);
 
-    snprintf(part, sizeof(part), "  %-20.20s %9.3f", name, (double)row->ns / 1e9);
+    snprintf(part, sizeof(part), "  %-20.*s %9.3f", len, name, (double)row->ns / 1e9);
     rb_str_cat_cstr(text, part);
     for (int i = 0; i < RACTOR_WAITS_STATES; i++) {
         snprintf(part, sizeof(part), " %5.1f", row->ns ? 100.0 * row->states[i].ns / row->ns : 0.0);
@@ -481,16 +482,16 @@ report_of(const rb_ractor_t *only, bool text)
 static void
 json_string(VALUE json, VALUE str)
 {
-    bool valid = rb_enc_str_coderange(str) != ENC_CODERANGE_BROKEN;
+    const char *from = RSTRING_PTR(str), *end = RSTRING_END(str);
 
     rb_str_cat_cstr(json, "\"");
-    for (long i = 0; i < RSTRING_LEN(str); i++) {
-        unsigned char c = RSTRING_PTR(str)[i];
-        if (c == '"' || c == '\\') rb_str_catf(json, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f || (c >= 0x80 && !valid)) rb_str_catf(json, "\\u%04x", c);
-        else rb_str_cat(json, (const char *)&c, 1);
+    while (from < end) {
+        char buffer[RACTOR_WAITS_CHAR], *to = buffer;
+        from = ractor_waits_json_char(&to, from, end);
+        rb_str_cat(json, buffer, to - buffer);
     }
     rb_str_cat_cstr(json, "\"");
+    RB_GC_GUARD(str);
 }
 
 static void json_value(VALUE json, VALUE value);

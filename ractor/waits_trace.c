@@ -9,123 +9,307 @@
 /* What and why: ractor/waits_trace.h. */
 
 #include "internal.h"
+#include "ruby/encoding.h"
 #include "vm_core.h"
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include "lockfree/ractor/waits_trace.h"
 
 #ifdef RUBY_THREAD_PTHREAD_H
 
 #define TRACE_BUFFER 16384
-#define TRACE_RESERVE 4096          /* for what comes while it may not be written */
+#define TRACE_RESERVE 4096          /* for what comes while it may not be handed over */
 #define TRACE_LINE 1024             /* of one event, at most */
 #define TRACE_WRITTEN_AFTER 100000000 /* ns */
+#define TRACE_QUEUE 256             /* buffers */
 #define TRACE_FILE_MAX ((size_t)1 << 28)
+#define TRACE_PATIENCE 5000         /* ms at exit, in which no buffer is written */
 
-struct ractor_trace {
-    uint64_t id, written_at;
-    long native_thread;
-    size_t len, left_out;
-    char buffer[TRACE_BUFFER];
+struct trace_buffer {
+    struct trace_buffer *next;      /* in the queue */
+    size_t len;
+    char lines[TRACE_BUFFER];
 };
 
-/* Written before the program begins, and in the child of a fork. */
+struct ractor_trace {
+    uint64_t id, handed_over_at;
+    long native_thread;
+    size_t left_out;                /* events */
+    struct trace_buffer *buffer;
+};
+
+/* Written before the program begins, by main at its end, and in the child of a fork. */
 static struct {
-    int fd;
-    char *file;
+    bool open;
+    char *path;
     long pid;
-} ractor_trace_file = { .fd = -1 };
+} trace_file;
 
-/* Of the file; by whoever writes. */
-static size_t ractor_trace_written;
+/* The queue, with its lock.  The first buffer stays in it until it is written. */
+static struct {
+    rb_nativethread_lock_t lock;
+    rb_nativethread_cond_t filled, emptied;
+    struct trace_buffer *first, *last;
+    unsigned int waiting, written;  /* buffers; the latter goes round */
+    size_t left_out;
+    bool closing, closed;
+} trace_queue;
 
-bool
-ractor_trace_p(void)
+/* The writer's own. */
+static struct {
+    int fd, error;
+    size_t size;
+} trace_out;
+
+/* ---- strings */
+
+size_t
+ractor_waits_cut(const char *string, size_t len, size_t most)
 {
-    return ractor_trace_file.fd >= 0;
+    size_t begins = most;
+
+    if (len <= most) return len;
+    while (begins > 0 && most - begins < 3 && (string[begins] & 0xc0) == 0x80) begins--;
+    return (string[begins] & 0xc0) == 0x80 ? most : begins;
 }
 
-/* ---- the file */
+const char *
+ractor_waits_json_char(char **to, const char *from, const char *end)
+{
+    unsigned char c = *from;
+    int len = c < 0x80 ? 1 : rb_enc_precise_mbclen(from, end, rb_utf8_encoding());
+
+    if (c < 0x20 || c == 0x7f || !MBCLEN_CHARFOUND_P(len)) {
+        *to += sprintf(*to, "\\u%04x", c);
+        return from + 1;
+    }
+    if (c == '"' || c == '\\') *(*to)++ = '\\';
+    memcpy(*to, from, len);
+    *to += len;
+    return from + len;
+}
+
+/* ---- the thread that writes */
 
 static void
 trace_write(const char *lines, size_t len)
 {
-    if (!ractor_trace_p()) return;
-    if (__atomic_fetch_add(&ractor_trace_written, len, __ATOMIC_RELAXED) > TRACE_FILE_MAX) return;
-    while (len > 0) {
-        ssize_t n = write(ractor_trace_file.fd, lines, len);
-        if (n <= 0) break; /* a full disk, say: the rest is lost, and the program goes on */
+    while (len > 0 && !trace_out.error) {
+        ssize_t n = write(trace_out.fd, lines, len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) trace_out.error = errno; /* a full disk, say: the rest is lost, and the program goes on */
+        if (n < 0) break;
         lines += n;
         len -= n;
     }
 }
 
 static void
+trace_write_buffer(const struct trace_buffer *buffer)
+{
+    trace_out.size += buffer->len;
+    if (trace_out.size <= TRACE_FILE_MAX) trace_write(buffer->lines, buffer->len);
+}
+
+/* Beyond the limit of the file: there is room for this. */
+static void
+trace_write_end(size_t left_out)
+{
+    char line[TRACE_LINE], label[100] = "whole";
+
+    if (trace_out.size > TRACE_FILE_MAX) snprintf(label, sizeof(label), "the file was full, the end is left out");
+    else if (left_out > 0) snprintf(label, sizeof(label), "%"PRIuSIZE" events left out: they came faster than the file took them", left_out);
+    int len = snprintf(line, sizeof(line), "{\"ph\":\"M\",\"cat\":\"__metadata\",\"pid\":%ld,\"tid\":0,\"ts\":0,\"name\":\"process_labels\","
+                       "\"args\":{\"labels\":\"%s\"}}]\n", trace_file.pid, label);
+    trace_write(line, len);
+    if (close(trace_out.fd) != 0 && !trace_out.error) trace_out.error = errno;
+}
+
+/* Waits for a buffer; NULL: there are no more. */
+static struct trace_buffer *
+trace_queue_wait(size_t *left_out)
+{
+    rb_native_mutex_lock(&trace_queue.lock);
+    while (!trace_queue.first && !trace_queue.closing) rb_native_cond_wait(&trace_queue.filled, &trace_queue.lock);
+    struct trace_buffer *buffer = trace_queue.first;
+    *left_out = trace_queue.left_out;
+    rb_native_mutex_unlock(&trace_queue.lock);
+    return buffer;
+}
+
+/* The first one is written; or all. */
+static void
+trace_queue_written(bool all)
+{
+    rb_native_mutex_lock(&trace_queue.lock);
+    struct trace_buffer *buffer = trace_queue.first;
+    if (all) {
+        trace_queue.closed = true;
+    }
+    else {
+        trace_queue.first = buffer->next;
+        trace_queue.waiting--;
+        trace_queue.written++;
+    }
+    rb_native_cond_signal(&trace_queue.emptied);
+    rb_native_mutex_unlock(&trace_queue.lock);
+    free(buffer);
+}
+
+static void *
+trace_writer(void *arg)
+{
+    struct trace_buffer *buffer;
+    size_t left_out;
+
+    trace_write("[\n", 2);
+    while ((buffer = trace_queue_wait(&left_out)) != NULL) {
+        trace_write_buffer(buffer);
+        trace_queue_written(false);
+    }
+    trace_write_end(left_out);
+    trace_queue_written(true);
+    return NULL;
+}
+
+/* Ruby's signals are for Ruby's threads.  0, or an errno. */
+static int
+trace_start_writer(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, trace_writer, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) pthread_detach(thread);
+    return error;
+}
+
+/* ---- the file */
+
+static void
+trace_cannot_write(const char *file, int error)
+{
+    fprintf(stderr, "ruby: --ractor-trace: cannot write %s: %s\n", file, strerror(error));
+}
+
+/* What was in the queue is a parent's. */
+static void
 trace_open(const char *file)
 {
-    ractor_trace_file.pid = (long)getpid();
-    ractor_trace_file.fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (!ractor_trace_p()) {
-        fprintf(stderr, "ruby: --ractor-trace: cannot write %s: %s\n", file, strerror(errno));
-        return;
-    }
-    __atomic_store_n(&ractor_trace_written, 0, __ATOMIC_RELAXED);
-    trace_write("[\n", 2);
+    memset(&trace_queue, 0, sizeof(trace_queue));
+    rb_native_mutex_initialize(&trace_queue.lock);
+    rb_native_cond_initialize(&trace_queue.filled);
+    rb_native_cond_initialize(&trace_queue.emptied);
+    memset(&trace_out, 0, sizeof(trace_out));
+    trace_file.pid = (long)getpid();
+    trace_out.fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    int error = trace_out.fd < 0 ? errno : trace_start_writer();
+
+    trace_file.open = error == 0;
+    if (trace_file.open) return;
+    trace_cannot_write(file, error);
+    if (trace_out.fd >= 0) close(trace_out.fd);
 }
 
 /* Main, before the program begins. */
 void
 ractor_trace_open(const char *file)
 {
-    ractor_trace_file.file = strdup(file);
-    if (ractor_trace_file.file) trace_open(file);
+    if (trace_file.open) return; /* given twice: the first one */
+    trace_file.path = strdup(file);
+    if (trace_file.path) trace_open(file);
 }
 
-/* The child, as the first thing: it has a file of its own. */
+/* The child, as the first thing: it has a file and a thread of its own.  The parent's queue is not its own to free. */
 void
 ractor_trace_atfork(void)
 {
     char file[PATH_MAX];
 
-    if (!ractor_trace_p()) return;
-    close(ractor_trace_file.fd);
-    snprintf(file, sizeof(file), "%s.%ld", ractor_trace_file.file, (long)getpid());
+    if (!trace_file.open) return;
+    close(trace_out.fd);
+    snprintf(file, sizeof(file), "%s.%ld", trace_file.path, (long)getpid());
     trace_open(file);
 }
 
-/* Main, when the others have ended, and their buffers are written. */
+/* Main, when the others have ended, and have handed over what they had.  Holds no lock. */
 void
 ractor_trace_close(void)
 {
-    char line[TRACE_LINE];
+    if (!trace_file.open) return;
+    trace_file.open = false;
 
-    if (!ractor_trace_p()) return;
-    bool full = __atomic_load_n(&ractor_trace_written, __ATOMIC_RELAXED) > TRACE_FILE_MAX;
-    __atomic_store_n(&ractor_trace_written, 0, __ATOMIC_RELAXED); /* there is room for this */
-    int len = snprintf(line, sizeof(line), "{\"ph\":\"M\",\"pid\":%ld,\"name\":\"process_labels\","
-                       "\"args\":{\"labels\":\"%s\"}}]\n", ractor_trace_file.pid,
-                       full ? "the file was full, the end is left out" : "whole");
-    trace_write(line, len);
-    close(ractor_trace_file.fd);
-    ractor_trace_file.fd = -1;
+    rb_native_mutex_lock(&trace_queue.lock);
+    unsigned int written = trace_queue.written - 1;
+    trace_queue.closing = true;
+    rb_native_cond_signal(&trace_queue.filled);
+    while (!trace_queue.closed && written != trace_queue.written) {
+        written = trace_queue.written;
+        rb_native_cond_timedwait(&trace_queue.emptied, &trace_queue.lock, TRACE_PATIENCE);
+    }
+    bool closed = trace_queue.closed;
+    rb_native_mutex_unlock(&trace_queue.lock);
+
+    if (!closed) fprintf(stderr, "ruby: --ractor-trace: %s takes no more, the end is left out\n", trace_file.path);
+    else if (trace_out.error) trace_cannot_write(trace_file.path, trace_out.error);
 }
 
 /* ---- lines */
 
+static size_t
+trace_events(const struct trace_buffer *buffer)
+{
+    size_t events = 0;
+    for (size_t i = 0; i < buffer->len; i++) events += buffer->lines[i] == '\n';
+    return events;
+}
+
+/* To the queue, if it has room.  +last+: the Ractor needs no other buffer, and what finds no room is lost; else it waits for
+ * room, and for memory, and fills the one that it has. */
+static void
+trace_hand_over(struct ractor_trace *trace, bool last)
+{
+    struct trace_buffer *next = last ? NULL : malloc(sizeof(*next)), *buffer = trace->buffer;
+    if (!next && !last) return;
+    if (next) next->len = 0;
+    buffer->next = NULL;
+
+    rb_native_mutex_lock(&trace_queue.lock);
+    bool room = trace_queue.waiting < TRACE_QUEUE;
+    if (room) {
+        if (trace_queue.first) trace_queue.last->next = buffer;
+        else trace_queue.first = buffer;
+        trace_queue.last = buffer;
+        trace_queue.waiting++;
+        rb_native_cond_signal(&trace_queue.filled);
+    }
+    trace_queue.left_out += trace->left_out + (room || !last ? 0 : trace_events(buffer));
+    rb_native_mutex_unlock(&trace_queue.lock);
+
+    trace->left_out = 0;
+    if (room) trace->buffer = next;
+    else free(next);
+}
+
 void
 ractor_trace_flush(struct ractor_trace *trace, uint64_t now)
 {
-    if (!trace || trace->len == 0) return;
-    if (trace->len < TRACE_BUFFER - TRACE_RESERVE && now - trace->written_at < TRACE_WRITTEN_AFTER) return;
-    trace_write(trace->buffer, trace->len);
-    trace->len = 0;
-    trace->written_at = now;
+    size_t len = trace->buffer->len;
+    if (len == 0 || (len < TRACE_BUFFER - TRACE_RESERVE && now - trace->handed_over_at < TRACE_WRITTEN_AFTER)) return;
+    trace_hand_over(trace, false);
+    trace->handed_over_at = now;
 }
 
 /* Where the next line begins, or NULL where there is no room for any. */
 static char *
 trace_line(struct ractor_trace *trace)
 {
-    if (trace->len + TRACE_LINE <= TRACE_BUFFER) return trace->buffer + trace->len;
+    struct trace_buffer *buffer = trace->buffer;
+    if (buffer->len + TRACE_LINE <= TRACE_BUFFER) return buffer->lines + buffer->len;
     trace->left_out++;
     return NULL;
 }
@@ -134,12 +318,9 @@ trace_line(struct ractor_trace *trace)
 static char *
 trace_string(char *to, const char *end, const char *string)
 {
-    for (; *string && to + 8 < end; string++) {
-        unsigned char c = *string;
-        if (c == '"' || c == '\\') *to++ = '\\';
-        if (c >= 0x20 && c != 0x7f) *to++ = c;
-        else to += sprintf(to, "\\u%04x", c);
-    }
+    const char *string_end = string + strlen(string);
+
+    while (string < string_end && to + RACTOR_WAITS_CHAR < end) string = ractor_waits_json_char(&to, string, string_end);
     return to;
 }
 
@@ -165,8 +346,8 @@ ractor_trace_slice(struct ractor_trace *trace, enum ractor_waits_state state, co
     char *line = trace_line(trace), *to = line, *end = line + TRACE_LINE;
     if (!line) return;
 
-    to += sprintf(to, "{\"ph\":\"X\",\"pid\":%ld,\"tid\":%"PRIu64",\"ts\":" TRACE_TIME ",\"dur\":" TRACE_TIME
-                  ",\"name\":\"%s\",\"args\":{\"thread\":%ld", ractor_trace_file.pid, trace->id, TRACE_TIME_ARGS(begun),
+    to += sprintf(to, "{\"ph\":\"X\",\"cat\":\"ractor\",\"pid\":%ld,\"tid\":%"PRIu64",\"ts\":" TRACE_TIME ",\"dur\":" TRACE_TIME
+                  ",\"name\":\"%s\",\"args\":{\"thread\":%ld", trace_file.pid, trace->id, TRACE_TIME_ARGS(begun),
                   TRACE_TIME_ARGS(ns), ractor_waits_state_names[state], trace->native_thread);
     to = trace_place(to, end - 400, "at", at);
     if (by && (by->path || by->what)) {
@@ -174,7 +355,7 @@ ractor_trace_slice(struct ractor_trace *trace, enum ractor_waits_state state, co
         to += sprintf(to, ",\"cause\":\"%s\"", ractor_waits_cause_names[by->what]);
     }
     to += sprintf(to, "}},\n");
-    trace->len += to - line;
+    trace->buffer->len += to - line;
 }
 
 /* An end of the arrow +id+, in the slice that +at+ lies in. */
@@ -184,9 +365,9 @@ ractor_trace_arrow(struct ractor_trace *trace, bool begins, const char *kind, ui
     char *line = trace_line(trace);
     if (!line) return;
 
-    trace->len += sprintf(line, "{\"ph\":\"%s\",\"pid\":%ld,\"tid\":%"PRIu64",\"ts\":" TRACE_TIME
-                          ",\"name\":\"%s\",\"cat\":\"%s\",\"id\":\"%s%"PRIu64"\"%s},\n",
-                          begins ? "s" : "f", ractor_trace_file.pid, trace->id, TRACE_TIME_ARGS(at), kind, kind, kind, id,
+    trace->buffer->len += sprintf(line, "{\"ph\":\"%s\",\"pid\":%ld,\"tid\":%"PRIu64",\"ts\":" TRACE_TIME
+                          ",\"name\":\"%s\",\"cat\":\"%s\",\"id\":\"%s%"PRIu64"\"%s,\"args\":{}},\n",
+                          begins ? "s" : "f", trace_file.pid, trace->id, TRACE_TIME_ARGS(at), kind, kind, kind, id,
                           begins ? "" : ",\"bp\":\"e\"");
 }
 
@@ -196,28 +377,31 @@ ractor_trace_arrow(struct ractor_trace *trace, bool begins, const char *kind, ui
 struct ractor_trace *
 ractor_trace_new(uint64_t id, const char *name)
 {
-    struct ractor_trace *trace = ractor_trace_p() ? malloc(sizeof(*trace)) : NULL;
+    struct ractor_trace *trace = trace_file.open ? calloc(1, sizeof(*trace)) : NULL;
     if (!trace) return NULL;
-
+    trace->buffer = malloc(sizeof(*trace->buffer));
+    if (!trace->buffer) {
+        free(trace);
+        return NULL;
+    }
     trace->id = id;
-    trace->written_at = 0;
-    trace->len = trace->left_out = 0;
-    trace->native_thread = 0;
 
-    char *to = trace->buffer, *end = to + TRACE_LINE;
-    to += sprintf(to, "{\"ph\":\"M\",\"pid\":%ld,\"tid\":%"PRIu64",\"name\":\"thread_name\","
-                  "\"args\":{\"name\":\"Ractor %"PRIu64" ", ractor_trace_file.pid, id, id);
+    char *to = trace->buffer->lines, *end = to + TRACE_LINE;
+    to += sprintf(to, "{\"ph\":\"M\",\"cat\":\"__metadata\",\"pid\":%ld,\"tid\":%"PRIu64",\"ts\":0,\"name\":\"thread_name\","
+                  "\"args\":{\"name\":\"Ractor %"PRIu64" ", trace_file.pid, id, id);
     to = trace_string(to, end - 10, name);
     to += sprintf(to, "\"}},\n");
-    trace->len = to - trace->buffer;
+    trace->buffer->len = to - trace->buffer->lines;
     return trace;
 }
 
-/* +written+: what is left of it, too. */
+/* +written+: what is left of it is to be, too. */
 void
 ractor_trace_free(struct ractor_trace *trace, bool written)
 {
-    if (trace && written) trace_write(trace->buffer, trace->len);
+    if (!trace) return;
+    if (written && trace_file.open) trace_hand_over(trace, true);
+    free(trace->buffer);
     free(trace);
 }
 

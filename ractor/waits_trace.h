@@ -17,12 +17,25 @@
  * and from who sends a message to who has waited for it.
  *
  * Representation.  Each Ractor has a buffer of lines, which whoever counts for it
- * fills.  It is written by one write(2) of whole lines, at the file's end
- * (O_APPEND), so that Ractors need no lock.  Not while the guard is held: the
- * buffer has room for what comes up there.  From time to time it is written
- * though it is not full.
+ * fills.  When it is nearly full, and from time to time, it goes into a queue, and
+ * the Ractor has an empty one.  Not while the guard is held: the buffer has room for
+ * what comes up there.  A thread of the system, which is none of Ruby's, writes what is
+ * in the queue.  So nobody who has a lock, and no Ractor that others wait for to
+ * stand, waits for a slow disk or a full pipe.
  *
- * The file has a limit.  What comes later is left out, and the file says so.
+ * The queue's lock is held for some stores; with it nothing is called and no other lock is
+ * taken.
+ *
+ * The file has a limit, and so has the queue.  What finds no room is left out, and the
+ * end of the file says so.  At exit main waits for the rest to be written, but not
+ * for long where the file takes nothing.
+ *
+ *                            who                                   with
+ *   slice, arrow, flush,     who counts for the Ractor             as ractor/waits.h says
+ *   carried_by
+ *   new, free                its creator; its last thread, main    the same
+ *   open, close              main: before the program, at its end  nothing
+ *   atfork                   the child, as the first thing         -
  */
 
 #include "lockfree/ractor/waits.h"
@@ -32,8 +45,13 @@ struct ractor_trace;
 /* ractor/waits_report.c */
 extern const char *const ractor_waits_state_names[RACTOR_WAITS_STATES], *const ractor_waits_cause_names[RACTOR_WAITS_CAUSES];
 
-/* Whether somebody traces: written before the program begins.  Then waits are counted. */
-bool ractor_trace_p(void);
+/* The next character of +from+, up to +end+, as JSON has it in quotes: at most ..._CHAR bytes.  A byte that is none of UTF-8's
+ * is given by its number.  What is after it is stored in +to+; returns what is after it in +from+. */
+#define RACTOR_WAITS_CHAR 6
+const char *ractor_waits_json_char(char **to, const char *from, const char *end);
+
+/* How many of the +len+ bytes are there within +most+, if no character of UTF-8 is cut. */
+size_t ractor_waits_cut(const char *string, size_t len, size_t most);
 
 void ractor_trace_open(const char *file);
 void ractor_trace_close(void);

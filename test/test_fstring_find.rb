@@ -36,9 +36,7 @@ class TestLockfreeFstringFind < Test::Unit::TestCase
   RUBY
 
   def test_strings_of_one_ractor_are_stocks
-    outputs = [stock, our_miniruby].map { |miniruby| IO.popen([miniruby, "--disable-all", "-e", SEEN, err: %i[child out]], &:read) }
-    assert_equal(*outputs)
-    assert_equal(21, outputs[1].lines.size, outputs[1])
+    assert_stocks(21, SEEN)
   end
 
   # Some have the String that is inserted, others make one.

@@ -29,9 +29,17 @@ class TestLockfreeSymbolFind < Test::Unit::TestCase
   RUBY
 
   def test_symbols_of_one_ractor_are_stocks
-    outputs = [stock, our_miniruby].map { |miniruby| IO.popen([miniruby, "--disable-all", "-e", SEEN, err: %i[child out]], &:read) }
-    assert_equal(*outputs)
-    assert_operator(outputs[1].lines.size, :>, 15, outputs[1])
+    assert_stocks(16.., SEEN)
+  end
+
+  # A dynamic Symbol has its name marked, but who asks what it refers to is told what stock says.
+  def test_what_a_symbol_refers_to
+    assert_separately(%w[-robjspace], <<~'RUBY')
+      sym = "dynamic #{1}".to_sym
+      assert_equal([], ObjectSpace.reachable_objects_from(sym))
+      assert_not_include(ObjectSpace.dump(sym), "references")
+      assert_equal("dynamic 1", sym.name)
+    RUBY
   end
 
   # One defines methods of names that others only ask for.

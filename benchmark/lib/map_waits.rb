@@ -16,7 +16,7 @@ module MapWaits
 
     ["## What 8 Ractors waited for, where they are below #{SLOW}", "",
      "| row | mode | 8 Ractors | their time, % | lines of the row that made others wait, ms |", "|---|---|---:|---|---|",
-     *rows.map { |name, jit, speed_up, *texts| "| #{[name.gsub('|', '\|'), jit, format('%.2f', speed_up), *texts].join(' | ')} |" },
+     *rows.map { |name, jit, speed_up, *texts| "| #{[name, jit, format('%.2f', speed_up), *texts].map { |text| text.gsub('|', '\|') }.join(' | ')} |" },
      ""].join("\n")
   end
 
@@ -29,9 +29,10 @@ module MapWaits
     [one.case.name, one.jit, speed_up, *texts(stages.last[1]["waits"])] if speed_up < SLOW
   end
 
+  # Both as text: the states that had most of the time, and the lines.
   def texts(waits)
     states = waits["states"].max_by(SHOWN) { |_, share| share }.select { |_, share| share >= 0.005 }
     [states.map { |state, share| "#{state} #{(share * 100).round}" }.join(", "),
-     waits["culprits"].first(SHOWN).map { |what, seconds| format("%s %.1f", what.gsub("|", '\|'), seconds * 1e3) }.join(", ")]
+     waits["culprits"].first(SHOWN).map { |what, seconds| format("%s %.1f", what, seconds * 1e3) }.join(", ")]
   end
 end

@@ -3,7 +3,9 @@
 require "cgi"
 require "erb"
 require_relative "plots"
+require_relative "map_waits"
 require_relative "suite"
+require_relative "waits_states"
 
 class Page
   def initialize(results, workloads, skipped, plots, folder)
@@ -54,6 +56,9 @@ class Page
       [label, jit, quantity(stock), quantity(ours), interval(@results.to_stock(ours))]
     end
   end
+
+  # What its Ractors waited for, a case each; report_waits.rb.
+  def waits(workload) = @head["waits"].fetch(workload.id, [])
 
   def busy? = @head["machine"]["others"] > 0.1
   def others = "other programs used #{@head['machine']['others']} of #{@head['machine']['cores']} cores meanwhile"

@@ -47,14 +47,24 @@ class Runner
       end
     end
     $stderr.puts
-  ensure
-    FileUtils.rm_f(%w[out err].map { |name| File.join(@folder, ".#{name}") })
   end
 
   # How many cores other programs used while this was measured.
   def others
     samples = @measurements.flat_map(&:samples)
     samples.empty? ? 0.0 : samples.sum { |sample| sample["others"] } / samples.sum { |sample| sample["wall"] }
+  end
+
+  # [what it printed, its errors, its status; nil if it took too long]
+  def execute(command)
+    out, err = %w[out err].map { |name| File.join(@folder, ".#{name}") }
+    pid = Process.spawn(ENVIRONMENT, *command, in: File::NULL, out: out, err: err, pgroup: true, rlimit_core: 0,
+                        chdir: @folder)
+    status = wait(pid)
+    [File.read(out), File.read(err).scrub, status]
+  ensure
+    stop(pid) if pid && !status
+    FileUtils.rm_f([out, err])
   end
 
   private
@@ -104,17 +114,6 @@ class Runner
     user, nice, system, _idle, _iowait, irq, softirq, steal = File.foreach("/proc/stat").first.scan(/\d+/).map(&:to_f)
     [Process.clock_gettime(Process::CLOCK_MONOTONIC),
      [user, nice, system, irq, softirq, steal].sum / Etc.sysconf(Etc::SC_CLK_TCK), Process.times.to_a.sum]
-  end
-
-  # [what it printed, its errors, its status; nil if it took too long]
-  def execute(command)
-    out, err = %w[out err].map { |name| File.join(@folder, ".#{name}") }
-    pid = Process.spawn(ENVIRONMENT, *command, in: File::NULL, out: out, err: err, pgroup: true, rlimit_core: 0,
-                        chdir: @folder)
-    status = wait(pid)
-    [File.read(out), File.read(err).scrub, status]
-  ensure
-    stop(pid) if pid && !status
   end
 
   def wait(pid)

@@ -2,6 +2,7 @@
 # ractor/test_waits_trace.rb - ractor/waits_trace.h: the file that --ractor-trace writes.
 
 require "json"
+require "open3"
 require "tmpdir"
 require "test/unit"
 
@@ -25,7 +26,8 @@ class TestLockfreeRactorWaitsTrace < Test::Unit::TestCase
                                            "", true, true, timeout: 60)
       yield dir, status if block_given?
       assert_equal("", err) if whole
-      text = File.read(file)
+      text = File.read(file, encoding: "UTF-8")
+      assert_predicate(text, :valid_encoding?)
       return JSON.parse(whole ? text : "#{text.chomp.chomp(',')}]")
     end
   end
@@ -40,28 +42,135 @@ class TestLockfreeRactorWaitsTrace < Test::Unit::TestCase
     end
   end
 
+  # What readers of the format miss if it is not there.
+  def test_each_event_has_its_fields
+    fields = { "M" => %w[args], "X" => %w[args dur], "s" => %w[args id], "f" => %w[args bp id] }
+    trace(PROGRAM).group_by { |event| event["ph"] }.each do |phase, events|
+      assert_equal([(%w[ph cat pid tid ts name] + fields.fetch(phase)).sort], events.map { |event| event.keys.sort }.uniq)
+    end
+  end
+
   def test_tracks_have_names
     names = trace(PROGRAM).select { |event| event["name"] == "thread_name" }.map { |event| event["args"]["name"].strip }
     assert_equal(["Ractor 1", "Ractor 2 computing \"0\"", "Ractor 3 computing \"1\"", "Ractor 4", "Ractor 5"], names.sort)
   end
 
-  # An arrow begins no later than it ends, and both ends lie in a slice of their tracks.
-  def test_arrows
+  def track(events, id) = slices(events).select { |slice| slice["tid"] == id }.sort_by { |slice| slice["ts"] }
+
+  # The slices of its track that +event+ lies in, or touches.
+  def at(events, event)
+    track(events, event["tid"]).select { |slice| event["ts"].between?(slice["ts"] - 0.002, slice["ts"] + slice["dur"] + 0.002) }
+  end
+
+  def arrows(events, kind)
+    events.select { |event| %w[s f].include?(event["ph"]) && event["name"] == kind }.group_by { |event| event["id"] }.each_value.filter_map do |ends|
+      from, to = ends.partition { |event| event["ph"] == "s" }
+      assert_operator(from.size, :<=, 1, ends.inspect)
+      [from[0], to] if from[0] && !to.empty?
+    end
+  end
+
+  # From who runs and sends to who goes on with it, and has waited for a message; in between it waits for a native thread, and
+  # stands if somebody stops all.
+  def test_arrows_of_messages
     events = trace(PROGRAM)
-    tracks = slices(events).group_by { |slice| slice["tid"] }
-    arrows = events.select { |event| %w[s f].include?(event["ph"]) }.group_by { |event| event["id"] }.select { |_, ends| ends.size > 1 }
-    messages, stops = arrows.values.partition { |ends| ends[0]["name"] == "message" }
+    messages = arrows(events, "message")
     assert_operator(messages.size, :>=, 20)
+    messages.each do |from, (to, *others)|
+      assert_equal([], others)
+      assert_not_equal(from["tid"], to["tid"])
+      assert_include(at(events, from).map { |slice| slice["name"] }, "running", from.inspect)
+      before, (runs, *) = track(events, to["tid"]).partition { |slice| slice["ts"] < to["ts"] - 0.002 }
+      assert_equal("running", runs["name"], to.inspect)
+      assert_in_delta(to["ts"], runs["ts"], 0.002)
+      ready = before.reverse.take_while { |slice| %w[native_thread stopped].include?(slice["name"]) }
+      assert_equal("native_thread", ready.last&.fetch("name"), to.inspect)
+      assert_in_delta(from["ts"], ready.last["ts"], 0.002)
+      assert_include(%w[receive take yield], before[-ready.size - 1]["name"], to.inspect)
+    end
+  end
+
+  # From where one begins to stop all to where another one stands.
+  def test_arrows_of_stops
+    events = trace(PROGRAM)
+    stops = arrows(events, "stop")
     assert_operator(stops.size, :>=, 5)
-    arrows.each_value do |ends|
-      from = ends.select { |event| event["ph"] == "s" }
-      assert_equal(1, from.size, ends.inspect)
-      ends.each do |event|
-        assert_operator(from[0]["ts"], :<=, event["ts"])
-        inside = tracks[event["tid"]].any? { |slice| event["ts"].between?(slice["ts"] - 0.01, slice["ts"] + slice["dur"] + 0.01) }
-        assert(inside, event.inspect)
+    stops.each do |from, to|
+      begins = at(events, from).find { |slice| (slice["ts"] - from["ts"]).abs < 0.002 && slice["name"] == "stopping" }
+      assert(begins, from.inspect)
+      assert_not_include(to.map { |event| event["tid"] }, from["tid"])
+      to.each do |event|
+        assert_operator(from["ts"], :<=, event["ts"])
+        assert_include(at(events, event).map { |slice| slice["name"] }, "stopped", event.inspect)
       end
     end
+  end
+
+  # A pipe that nobody reads holds nobody but, for a while, main at its end.
+  FULL = <<~'RUBY'
+    Array.new(2) { Ractor.new(ARGV[0].to_i) { |n| n.times { File.stat("/") } } }.each(&:take)
+    GC.start
+    $stdout.puts "done"
+    $stdout.flush
+  RUBY
+
+  def with_pipe(count)
+    omit "no FIFO here" unless File.respond_to?(:mkfifo)
+    Dir.mktmpdir do |dir|
+      file = File.join(dir, "trace.pipe")
+      File.mkfifo(file)
+      command = [EnvUtil.rubybin, "-W:no-experimental", "--disable-gems", "--ractor-trace=#{file}", "-e", FULL, count.to_s]
+      Open3.popen3(*command) do |_, out, err, process|
+        File.open(file, encoding: "UTF-8") do |pipe|
+          assert_equal(out, IO.select([out], nil, nil, 40)&.dig(0, 0), "hangs")
+          assert_equal("done\n", out.gets)
+          yield pipe, err, process
+        end
+      ensure
+        Process.kill(:KILL, process.pid) if process.alive?
+      end
+    end
+  end
+
+  def test_full_pipe
+    { 3_000 => /\Awhole\z/, 60_000 => /\A\d+ events left out: / }.each do |count, label|
+      with_pipe(count) do |pipe, err, process|
+        events = JSON.parse(pipe.read)
+        assert_equal([true, ""], [process.value.success?, err.read])
+        assert_match(label, events.last["args"]["labels"])
+        all = slices(events).size + events.last["args"]["labels"].to_i
+        assert_operator(all, :>=, count * 4) # two Ractors, each blocks and runs
+      end
+    end
+  end
+
+  def test_pipe_that_nobody_reads
+    with_pipe(3_000) do |_, err, process|
+      assert_predicate(process.value, :success?)
+      assert_match(/^ruby: --ractor-trace: .* takes no more, the end is left out$/, err.read)
+    end
+  end
+
+  def test_full_disk
+    omit "no full disk here" unless File.exist?("/dev/full")
+    _, err, status = EnvUtil.invoke_ruby(["--disable-gems", "--ractor-trace=/dev/full", "-e", "exit 3"], "", true, true)
+    assert_equal([3, "ruby: --ractor-trace: cannot write /dev/full: No space left on device\n"], [status.exitstatus, err])
+  end
+
+  # Neither what is no UTF-8 nor what is cut makes it invalid.
+  def test_names_and_paths
+    events = trace(<<~'RUBY')
+      # encoding: utf-8
+      eval("sleep 0.001", nil, "quo\"te\\ \n\xff.rb")
+      eval("sleep 0.001", nil, "long" + "\u00e4" * 600)
+      eval("sleep 0.001", nil, "x\xff" * 600)
+      Ractor.new(name: "n\xe3\x81" + "\u3042" * 20) { sleep 0.001 }.take
+    RUBY
+    paths = slices(events).filter_map { |slice| slice["args"]["at"] }
+    assert_include(paths, "quo\"te\\ \n\u00ff.rb:1")
+    assert_match(/\Along\u00e4+:1\z/, paths.find { |path| path.start_with?("long") })
+    assert_match(/\A(x\u00ff)+x?:1\z/, paths.find { |path| path.start_with?("x") })
+    assert_include(events.filter_map { |event| event.dig("args", "name") }, "Ractor 2 n\u00e3\u0081#{"\u3042" * 14}")
   end
 
   def test_who_stopped_whom
