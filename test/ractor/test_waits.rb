@@ -156,10 +156,11 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
       ractors.each(&:take)
       seconds = ractors.map(&:take)
       sleep 0.1
+      passed = now - began
       waits = Lockfree.waits
       main, *others = waits[:ractors]
       assert_whole(main, waits[:seconds])
-      assert_operator(main[:seconds], :>=, now - began - 0.01)
+      assert_operator(main[:seconds], :>=, passed * 0.999)
       assert_equal(6, others.size)
       others.each { |ractor| assert_whole(ractor) }
       others.sort_by { |ractor| ractor[:id] }.zip(seconds) { |ractor, time| assert_operator(ractor[:seconds], :>=, time) }
@@ -168,7 +169,8 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
     RUBY
   end
 
-  # Each state for itself: what is slept is blocked, what is waited for is a message.
+  # Each state for itself: what is slept is blocked, what is waited for is a message.  On a busy machine who is to
+  # wait may come late: half of the time is enough.
   def test_the_states
     assert_waits(<<~'RUBY')
       Lockfree.waits_enable
@@ -182,9 +184,9 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
       waits = Lockfree.waits
       ractors = waits[:ractors].to_h { |ractor| [ractor[:id], ractor[:states].transform_values { |state| state[:seconds] }] }
       main, first, second = ractors.sort.map(&:last)
-      assert_operator(main[:take], :>=, 0.38) # a busy machine takes longer
+      assert_operator(main[:take], :>=, 0.2)
       { main: main[:blocked], first: first[:blocked], received: first[:receive], second: second[:blocked] }.each do |what, seconds|
-        assert_operator(seconds, :>=, 0.19, what)
+        assert_operator(seconds, :>=, 0.1, what)
       end
       slept = waits[:waits].find { |line| line[:state] == :blocked && line[:method] == :sleep }
       assert_equal([__FILE__, :sleep], slept.values_at(:path, :method))
@@ -300,9 +302,9 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
       Lockfree.waits_enable
       sleep 0.1
       again = Lockfree.waits
-      assert_operator(again[:seconds], :>=, before[:seconds] + 0.1)
+      assert_operator(again[:seconds], :>=, before[:seconds] + 0.099)
       again[:ractors].each { |ractor| assert_whole(ractor) }
-      assert_operator(again[:ractors].last[:states][:receive][:seconds], :>, 0.15)
+      assert_operator(again[:ractors].last[:states][:receive][:seconds], :>, 0.1)
     RUBY
   end
 
@@ -359,17 +361,20 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
     assert_waits(<<~'RUBY', "--ractor-stats=/dev/null")
       Ractor.new { loop { "s".to_sym; Ractor.receive } }
       3.times { GC.start }
+      forked = nil
       in_child = proc do
         at = now
         waits = Lockfree.waits
-        exit!(2) unless waits[:ractors].size == 1 && waits[:culprits].empty? && waits[:seconds] < 1
+        exit!(2) unless waits[:ractors].size == 1 && waits[:culprits].empty? && waits[:seconds] < (now - forked) * 1.001
         Ractor.new { GC.start; sleep 0.1 }.take
+        passed = now - at
         waits = Lockfree.waits
         exit!(3) unless waits[:ractors].size == 2
         exit!(4) unless waits[:ractors].all? { |r| (sum(r) - r[:seconds]).abs < 0.02 * r[:seconds] }
-        exit!(5) unless (waits[:seconds] - (now - at)).abs < 0.1
+        exit!(5) unless waits[:seconds].between?(passed * 0.999, (now - forked) * 1.001)
         exit!(0)
       end
+      forked = now
       Process.wait(fork(&in_child))
       assert_equal(0, $?.exitstatus)
       inner = Ractor.new { Process.wait(fork { exit!(RubyVM::Lockfree.waits[:ractors].size) }); $?.exitstatus }
