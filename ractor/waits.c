@@ -379,6 +379,14 @@ waits_note(struct ractor_waits *w, struct ractor_waits_place at, enum ractor_wai
 
 static const struct ractor_waits_place waits_nobody;
 
+/* How long ago +begun+ was: somebody may have read the clock since +now+, and a clock may have been given up for one that is
+ * a little behind. */
+static inline uint64_t
+waits_between(uint64_t begun, uint64_t now)
+{
+    return now > begun ? now - begun : 0;
+}
+
 static void
 waits_trace_lock(struct ractor_waits *w, uint64_t begun, uint64_t ended)
 {
@@ -439,7 +447,7 @@ waits_note_here(struct ractor_waits *w, uint64_t ns, bool ended)
 static void
 waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
 {
-    uint64_t ns = now > w->since ? now - w->since : 0; /* somebody may have made a thread ready since the clock was read */
+    uint64_t ns = waits_between(w->since, now);
 
     if (w->trace && ns > 0) ractor_trace_slice(w->trace, w->state, &w->at, w->since, ns, NULL);
     w->states[w->state].ns += ns;
@@ -540,7 +548,7 @@ rb_ractor_waits_lock_end(rb_thread_t *th, const struct rb_vm_lock *lock)
     if (!w || w->state != RACTOR_WAITS_FOR_LOCK) return;
 
     const struct ractor_waits_blame *blame = &lock->waits;
-    uint64_t now = waits_now(), ns = now - w->since;
+    uint64_t now = waits_now(), ns = waits_between(w->since, now);
     uint64_t stop_ns = blame->stopped_ns > w->stopped_ns ? blame->stopped_ns - w->stopped_ns : 0;
     if (stop_ns > ns) stop_ns = ns;
 
@@ -575,14 +583,14 @@ rb_ractor_waits_stand_end(rb_thread_t *th, const struct rb_vm_lock *lock)
     struct ractor_waits *w = th->ractor->waits;
     if (!w || w->state != RACTOR_STANDS) return;
 
-    uint64_t now = waits_now();
-    waits_note(w, w->at, RACTOR_STANDS, &lock->waits.stopper, now - w->since, 1);
+    uint64_t now = waits_now(), ns = waits_between(w->since, now);
+    waits_note(w, w->at, RACTOR_STANDS, &lock->waits.stopper, ns, 1);
     if (w->trace) {
         uint64_t stop = lock->waits.stop_begun;
-        ractor_trace_slice(w->trace, RACTOR_STANDS, &w->at, w->since, now - w->since, &lock->waits.stopper);
+        ractor_trace_slice(w->trace, RACTOR_STANDS, &w->at, w->since, ns, &lock->waits.stopper);
         ractor_trace_arrow(w->trace, false, "stop", stop, stop > w->since && stop < now ? stop : w->since);
     }
-    w->states[RACTOR_STANDS].ns += now - w->since;
+    w->states[RACTOR_STANDS].ns += ns;
     w->since = now;
     waits_pop(w);
 }
@@ -603,7 +611,7 @@ rb_ractor_waits_stop_begin(rb_thread_t *th, struct rb_vm_lock *lock)
 void
 rb_ractor_waits_stop_end(struct rb_vm_lock *lock)
 {
-    if (lock->waits.stop_begun > 0) lock->waits.stopped_ns += waits_now() - lock->waits.stop_begun;
+    if (lock->waits.stop_begun > 0) lock->waits.stopped_ns += waits_between(lock->waits.stop_begun, waits_now());
     rb_ractor_waits_give(lock, &lock->waits.stopper);
 }
 
@@ -713,6 +721,7 @@ waits_trace_message(struct ractor_waits *w, const rb_thread_t *th)
 
     w->message = w->since << 8 | (rb_ractor_id(th->ractor) & 0xff); /* no other's */
     ractor_trace_arrow(sender->trace, true, "message", w->message, w->since);
+    ractor_trace_flush(sender->trace, w->since); /* it may send for long, and wait for nothing */
 }
 
 /* +th+ is to run, and nobody of its Ractor does. */
@@ -795,7 +804,7 @@ rb_ractor_waits_started(rb_ractor_t *r)
 static uint64_t
 waits_counted(uint64_t begun, uint64_t before, uint64_t now)
 {
-    return before + (RACTOR_WAITS_ON() ? now - begun : 0);
+    return before + (RACTOR_WAITS_ON() ? waits_between(begun, now) : 0);
 }
 
 static void
@@ -806,7 +815,7 @@ waits_fill_row(struct ractor_waits_row *row, const rb_ractor_t *r, bool alive, u
     *row = (struct ractor_waits_row){ .id = rb_ractor_id(r), .alive = alive, .ns = waits_counted(w->begun, w->before, now) };
     waits_copy_name(row->name, sizeof(row->name), r);
     MEMCPY(row->states, w->states, struct ractor_waits_sum, RACTOR_WAITS_STATES);
-    if (RACTOR_WAITS_ON() && now > w->since) row->states[w->state].ns += now - w->since;
+    if (RACTOR_WAITS_ON()) row->states[w->state].ns += waits_between(w->since, now);
 }
 
 static void
@@ -945,14 +954,14 @@ rb_ractor_waits_disable(void)
     WAITS_ALL_STAND_BEGIN();
     if (RACTOR_WAITS_ON()) {
         uint64_t now = waits_now();
-        waits_ended.before += now - waits_ended.begun;
+        waits_ended.before += waits_between(waits_ended.begun, now);
         ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
             rb_native_mutex_lock(&r->threads.sched.lock_);
             struct ractor_waits *w = r->waits;
             if (w) {
                 waits_settle(w);
                 waits_pass(w, now, true);
-                w->before += now - w->begun;
+                w->before += waits_between(w->begun, now);
             }
             rb_native_mutex_unlock(&r->threads.sched.lock_);
         }

@@ -22,7 +22,8 @@
  * another one, or does not say, and elsewhere: clock_gettime.
  *
  * A counter that begins anew, as when the machine has slept, is less than it was:
- * then it is not used any more.
+ * then it is not used any more.  One that goes on while the machine sleeps counts
+ * that sleep, which CLOCK_MONOTONIC does not.
  *
  *                          who                           needs
  *   waits_clock_calibrate  who is the first to count     all others stand
@@ -126,12 +127,15 @@ waits_clock_calibrate(void)
 static inline uint64_t
 waits_now(void)
 {
-    uint64_t scale = __atomic_load_n(&waits_clock.scale, __ATOMIC_RELAXED), ticks = waits_clock_counter();
+    uint64_t scale = __atomic_load_n(&waits_clock.scale, __ATOMIC_RELAXED);
 
-    if (scale && ticks >= waits_clock.base.ticks) {
-        return waits_clock.base.ns + (uint64_t)(((unsigned __int128)(ticks - waits_clock.base.ticks) * scale) >> 32);
+    if (scale) {
+        uint64_t ticks = waits_clock_counter();
+        if (ticks >= waits_clock.base.ticks) {
+            return waits_clock.base.ns + (uint64_t)(((unsigned __int128)(ticks - waits_clock.base.ticks) * scale) >> 32);
+        }
+        __atomic_store_n(&waits_clock.scale, 0, __ATOMIC_RELAXED); /* it has begun anew */
     }
-    if (scale) __atomic_store_n(&waits_clock.scale, 0, __ATOMIC_RELAXED); /* it has begun anew */
     return waits_clock_system();
 }
 

@@ -14,6 +14,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#ifdef HAVE_FLOCK
+# include <sys/file.h>
+#endif
 #include "lockfree/ractor/waits_trace.h"
 
 #ifdef RUBY_THREAD_PTHREAD_H
@@ -22,7 +25,7 @@
 #define TRACE_RESERVE 4096          /* for what comes while it may not be handed over */
 #define TRACE_LINE 1024             /* of one event, at most */
 #define TRACE_WRITTEN_AFTER 100000000 /* ns */
-#define TRACE_QUEUE 256             /* buffers */
+#define TRACE_QUEUE 256             /* buffers; as many more as Ractors hand one over at the same moment */
 #define TRACE_FILE_MAX ((size_t)1 << 28)
 #define TRACE_PATIENCE 5000         /* ms at exit, in which no buffer is written */
 
@@ -196,6 +199,31 @@ trace_cannot_write(const char *file, int error)
     fprintf(stderr, "ruby: --ractor-trace: cannot write %s: %s\n", file, strerror(error));
 }
 
+#define TRACE_FLAGS (O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC)
+
+static void
+trace_file_with_pid(char *file, size_t size)
+{
+    snprintf(file, size, "%s.%ld", trace_file.path, (long)getpid());
+}
+
+/* As +file+, or, where another Ruby is writing that, as RUBYOPT gives it to those that a program starts, as FILE.PID. */
+static int
+trace_open_file(const char *file)
+{
+    int fd = open(file, TRACE_FLAGS, 0666);
+#ifdef HAVE_FLOCK
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        char own[PATH_MAX];
+        close(fd);
+        trace_file_with_pid(own, sizeof(own));
+        fd = open(own, TRACE_FLAGS, 0666);
+    }
+#endif
+    if (fd >= 0 && ftruncate(fd, 0) != 0) errno = 0; /* a pipe, say */
+    return fd;
+}
+
 /* What was in the queue is a parent's. */
 static void
 trace_open(const char *file)
@@ -206,7 +234,7 @@ trace_open(const char *file)
     rb_native_cond_initialize(&trace_queue.emptied);
     memset(&trace_out, 0, sizeof(trace_out));
     trace_file.pid = (long)getpid();
-    trace_out.fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    trace_out.fd = trace_open_file(file);
     int error = trace_out.fd < 0 ? errno : trace_start_writer();
 
     trace_file.open = error == 0;
@@ -232,7 +260,7 @@ ractor_trace_atfork(void)
 
     if (!trace_file.open) return;
     close(trace_out.fd);
-    snprintf(file, sizeof(file), "%s.%ld", trace_file.path, (long)getpid());
+    trace_file_with_pid(file, sizeof(file));
     trace_open(file);
 }
 
@@ -268,31 +296,52 @@ trace_events(const struct trace_buffer *buffer)
     return events;
 }
 
+/* With the lock.  The last buffer of the queue, which nobody writes yet, has what +buffer+ has, if there is one with room. */
+static bool
+trace_queue_append(const struct trace_buffer *buffer)
+{
+    struct trace_buffer *last = trace_queue.last;
+
+    if (!trace_queue.first || trace_queue.first == last || last->len + buffer->len > TRACE_BUFFER) return false;
+    memcpy(last->lines + last->len, buffer->lines, buffer->len);
+    last->len += buffer->len;
+    return true;
+}
+
+/* With the lock. */
+static void
+trace_queue_push(struct trace_buffer *buffer)
+{
+    buffer->next = NULL;
+    if (trace_queue.first) trace_queue.last->next = buffer;
+    else trace_queue.first = buffer;
+    trace_queue.last = buffer;
+    trace_queue.waiting++;
+    rb_native_cond_signal(&trace_queue.filled);
+}
+
 /* To the queue, if it has room.  +last+: the Ractor needs no other buffer, and what finds no room is lost; else it waits for
- * room, and for memory, and fills the one that it has. */
+ * room, and for memory, and fills the one that it has.  With the next buffer ready before the lock is taken: a child that is
+ * forked in between has either of them once. */
 static void
 trace_hand_over(struct ractor_trace *trace, bool last)
 {
-    struct trace_buffer *next = last ? NULL : malloc(sizeof(*next)), *buffer = trace->buffer;
-    if (!next && !last) return;
-    if (next) next->len = 0;
-    buffer->next = NULL;
+    struct trace_buffer *buffer = trace->buffer, *next = NULL;
 
     rb_native_mutex_lock(&trace_queue.lock);
-    bool room = trace_queue.waiting < TRACE_QUEUE;
-    if (room) {
-        if (trace_queue.first) trace_queue.last->next = buffer;
-        else trace_queue.first = buffer;
-        trace_queue.last = buffer;
-        trace_queue.waiting++;
-        rb_native_cond_signal(&trace_queue.filled);
-    }
-    trace_queue.left_out += trace->left_out + (room || !last ? 0 : trace_events(buffer));
+    bool appended = trace_queue_append(buffer), room = !appended && trace_queue.waiting < TRACE_QUEUE;
+    trace_queue.left_out += trace->left_out + (appended || room || !last ? 0 : trace_events(buffer));
     rb_native_mutex_unlock(&trace_queue.lock);
 
     trace->left_out = 0;
-    if (room) trace->buffer = next;
-    else free(next);
+    if (appended) buffer->len = 0;
+    if (!room || (!last && !(next = malloc(sizeof(*next))))) return;
+    if (next) next->len = 0;
+    trace->buffer = next;
+
+    rb_native_mutex_lock(&trace_queue.lock);
+    trace_queue_push(buffer);
+    rb_native_mutex_unlock(&trace_queue.lock);
 }
 
 void

@@ -47,11 +47,17 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
   # Nobody collects.
   ROOM = (0..4).to_h { |i| ["RUBY_GC_HEAP_#{i}_INIT_SLOTS", "1500000"] }.freeze
 
-  # What made others wait most is the line of +program+ that says so, by +cause+.
+  # What made others wait most is the line of +program+ that says so, by +cause+.  Of three runs one may be spoilt, and the
+  # next: who has lost the processor, to another program, with others waiting has made them wait, too.
   def assert_culprit(cause, program, *options, jits: JITS)
+    expected = ["-e", line_of("culprit", program), cause]
     jits.each do |jit|
-      culprits = stats(program, *options, *jit)["culprits"]
-      assert_equal(["-e", line_of("culprit", program), cause], culprits[0]&.values_at("path", "line", "cause"), culprits.first(3).inspect)
+      culprits = nil
+      3.times do
+        culprits = stats(program, *options, *jit)["culprits"]
+        break if culprits[0]&.values_at("path", "line", "cause") == expected
+      end
+      assert_equal(expected, culprits[0]&.values_at("path", "line", "cause"), culprits.first(3).inspect)
     end
   end
 
@@ -163,7 +169,7 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
       assert_operator(main[:seconds], :>=, passed * 0.999)
       assert_equal(6, others.size)
       others.each { |ractor| assert_whole(ractor) }
-      others.sort_by { |ractor| ractor[:id] }.zip(seconds) { |ractor, time| assert_operator(ractor[:seconds], :>=, time) }
+      others.sort_by { |ractor| ractor[:id] }.zip(seconds) { |ractor, time| assert_operator(ractor[:seconds], :>=, time * 0.999) }
       assert_equal(Array.new(6) { |i| "worker #{i}" }, others.map { |ractor| ractor[:name] }.sort)
       assert_equal([false], others.map { |ractor| ractor[:alive] }.uniq)
     RUBY
@@ -311,13 +317,16 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
   def test_reset
     assert_waits(<<~'RUBY', "--ractor-stats=/dev/null")
       10.times { Ractor.new { GC.start }.take }
-      sleep 0.1 # the last one ends
+      sleep 0.01 while Lockfree.waits[:ractors].count { |ractor| ractor[:alive] } > 1
+      before = now
       Lockfree.waits_reset
       sleep 0.05
       waits = Lockfree.waits
+      passed = now - before
       assert_equal([[1], 0], [waits[:ractors].map { |ractor| ractor[:id] }, waits[:others][:count]])
       assert_equal([], waits[:waits].select { |line| line[:method] == :take })
-      assert_in_delta(0.05 + 0.25, waits[:seconds], 0.25)
+      assert_operator(waits[:seconds], :>=, 0.05 * 0.999)
+      assert_operator(waits[:seconds], :<=, passed * 1.001)
       assert_equal(0, waits[:ractors][0][:states][:collecting][:count])
       assert_whole(waits[:ractors][0], waits[:seconds])
     RUBY
