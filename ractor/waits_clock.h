@@ -38,7 +38,7 @@
 #include <string.h>
 #include <time.h>
 
-#define WAITS_CLOCK_MEASURED 2000000 /* ns: its pace is right to some millionths then */
+#define WAITS_CLOCK_MEASURED 500000 /* ns: its pace is right to some hundred-thousandths then */
 #define WAITS_CLOCK_TRIES 8
 #define WAITS_CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
