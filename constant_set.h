@@ -82,8 +82,8 @@ struct_remove_name(VALUE super, ID id)
     rb_check_frozen(super);
     RB_VM_LOCK_ENTER();
     if (rb_const_lookup(super, id)) removed = rb_id_table_delete(RCLASS_CONST_TBL(super), id); // its entry may be read
-    RB_VM_LOCK_LEAVE();
     if (removed) rb_clear_constant_cache_for_id(id);
+    RB_VM_LOCK_LEAVE();
 }
 
 /* The class of a Struct's name, whatever another Ractor has set it to.  Any Ractor. */

@@ -17,9 +17,8 @@
  * that is in the tables by a bit of its header, which others may be writing to,
  * and what is in a table is not freed without stopping all.
  *
- * Representation.  heap_page.object_ids: NULL, or a word for each slot of the
- * page, made when the first object of the page is asked.  A word is 0, or the
- * number of an id; the id is the number times OBJ_ID_INCREMENT.  Nothing is
+ * Representation.  heap_page.object_ids, as gc_page_words.h says: a word is 0, or
+ * the number of an id; the id is the number times OBJ_ID_INCREMENT.  Nothing is
  * written to the object, FL_SEEN_OBJ_ID is never set.
  *
  * Numbers come from next_object_id.  As long as there is one Ractor, it takes
@@ -34,18 +33,13 @@
  *                              a finalizer's end      the VM lock
  *   gc_object_id_free_claimed  who claimed the page   no lock
  *   gc_object_id_move          compaction             all others stopped
- *   gc_object_ids_trim         a step of the sweep    all others stopped
  *
- * Invariants.
+ * Invariants, beside those of gc_page_words.h.
  *   [1] A word is written from 0 to a number once for each object, by compare-and-swap
  *       (take); who loses it has the winner's number.  As long as there is one Ractor,
  *       a store does.
- *   [2] From a look at object_ids to the last use of its words there is no safe point.
- *       So a stop finds nobody in it, and it is freed by a stop alone: when the sweep
- *       of a page leaves no number in it (trim), or with the page.
- *   [3] The word of a free slot is 0: it is cleared before the slot goes to a list.
- *       A zombie keeps it until its finalizer, which is given the id, has been called.
- *   [4] id_to_obj_tbl, number => object, is NULL until somebody calls _id2ref.  It is
+ *   [2] A zombie keeps its word until its finalizer, which is given the id, has been called.
+ *   [3] id_to_obj_tbl, number => object, is NULL until somebody calls _id2ref.  It is
  *       made of all words with all others stopped.  From then on a number is stored with
  *       the lock, which adds it to the table, and freed by a step, which takes it
  *       away: the claimed sweep leaves such objects to the step.  Between a look whether
@@ -53,10 +47,6 @@
  *       number is missed by whoever makes it.
  *
  * Orders.
- *   object_ids  compare-and-swap, release on success (gc_object_ids_make); acquire
- *               in gc_object_ids_load_acquire, and of who loses.  The zeros of calloc
- *               are there before the pointer is: else a reader has what malloc left
- *               for an id.  No instruction on x86-64, ldar on arm64.
  *   a word      relaxed: the number says nothing about other memory.  Who finds a dead
  *               object's number, and clears it, comes after the stop that found it dead.
  *               Who has a new object in that slot comes after the clearing: it is the one
@@ -67,14 +57,11 @@
  * test/model/object_id.cc is this, with what goes wrong if a step is left out.
  *
  * Cost.  Of an object that has been asked before: four loads.  Of a new one a
- * compare-and-swap in a line that its own Ractor fills.  A page with such an
- * object has 8 bytes a slot more, at most a fifth of it (the tables took some 90 bytes an
- * object).  It is the system's memory, not the collector's: malloc_increase does
- * not know it.
+ * compare-and-swap in a line that its own Ractor fills.  (The tables took some 90
+ * bytes an object.)
  *
  * Limits.  Who calls _id2ref has the lock for each new id from then on.  To have no
- * memory for its table there is fatal, as in stock.  The words of a page that has no
- * ids any more go back when a step sweeps it, not when a Ractor does (gc_sweep_claim.h).
+ * memory for its table there is fatal, as in stock.
  * Where a word has 32 bits, there are 4,294,967,295 ids.
  */
 
@@ -82,25 +69,6 @@
 #define GC_OBJECT_ID_RANGE 256
 
 /* ---- words -------------------------------------------------------- */
-
-static inline size_t *
-gc_object_ids_load_acquire(const struct heap_page *page)
-{
-    return __atomic_load_n(&page->object_ids, __ATOMIC_ACQUIRE); /* gc_object_ids_make */
-}
-
-/* Where the number of +obj+ is among those of its +page+.  A slot is BASE_SLOT_SIZE times a power of two. */
-static inline size_t
-gc_object_id_index(const struct heap_page *page, VALUE obj)
-{
-    return NUM_IN_PAGE(obj) >> (ntz_int32(page->slot_size) - ntz_int32((uint32_t)BASE_SLOT_SIZE));
-}
-
-static inline size_t
-gc_object_ids_count(const struct heap_page *page)
-{
-    return gc_object_id_index(page, page->start + (page->total_slots - 1) * page->slot_size) + 1;
-}
 
 static inline size_t
 gc_object_id_load_relaxed(const size_t *word)
@@ -118,9 +86,7 @@ gc_object_id_store_relaxed(size_t *word, size_t number)
 static inline size_t *
 gc_object_id_word(const struct heap_page *page, VALUE obj)
 {
-    size_t *ids = gc_object_ids_load_acquire(page);
-
-    return ids ? &ids[gc_object_id_index(page, obj)] : NULL;
+    return gc_page_words_find(page, &page->object_ids, obj);
 }
 
 /* The number of +obj+, 0 if it was never asked.  Any Ractor. */
@@ -130,22 +96,6 @@ gc_object_id_find(VALUE obj)
     const size_t *word = gc_object_id_word(GET_HEAP_PAGE(obj), obj);
 
     return word ? gc_object_id_load_relaxed(word) : 0;
-}
-
-/* The words of a page.  Any Ractor.  Raises NoMemoryError; no safe point. */
-static size_t *
-gc_object_ids_make(struct heap_page *page)
-{
-    size_t *ids = gc_object_ids_load_acquire(page);
-    if (ids) return ids;
-
-    size_t *made = calloc(gc_object_ids_count(page), sizeof(size_t));
-    if (!made) rb_memerror();
-
-    /* Synchronises with gc_object_ids_load_acquire. */
-    if (__atomic_compare_exchange_n(&page->object_ids, &ids, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
-    free(made);
-    return ids;
 }
 
 /* ---- object_id ---------------------------------------------------- */
@@ -177,7 +127,7 @@ static size_t
 gc_object_id_take_into_table(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, struct heap_page *page, VALUE obj)
 {
     unsigned int lev = rb_gc_vm_lock();
-    size_t *word = &gc_object_ids_make(page)[gc_object_id_index(page, obj)]; /* the lock was a safe point */
+    size_t *word = gc_page_words_make(page, &page->object_ids, obj); /* the lock was a safe point */
     size_t number = gc_object_id_load_relaxed(word);
 
     if (number == 0) {
@@ -196,7 +146,7 @@ gc_object_id_take(rb_objspace_t *objspace, VALUE obj)
 {
     rb_ractor_newobj_cache_t *cache = rb_gc_get_ractor_newobj_cache();
     struct heap_page *page = GET_HEAP_PAGE(obj);
-    size_t *word = &gc_object_ids_make(page)[gc_object_id_index(page, obj)];
+    size_t *word = gc_page_words_make(page, &page->object_ids, obj);
 
     if (RB_UNLIKELY(objspace->id_to_obj_tbl)) return gc_object_id_take_into_table(objspace, cache, page, obj);
 
@@ -265,32 +215,12 @@ gc_object_id_free_claimed(struct heap_page *page, VALUE obj)
 static void
 gc_object_id_move(VALUE src, VALUE dest)
 {
-    struct heap_page *from = GET_HEAP_PAGE(src), *to = GET_HEAP_PAGE(dest);
+    struct heap_page *to = GET_HEAP_PAGE(dest);
     size_t number = gc_object_id_find(src);
     if (number == 0) return;
 
-    gc_object_id_store_relaxed(&gc_object_ids_make(to)[gc_object_id_index(to, dest)], number);
-    gc_object_id_store_relaxed(&from->object_ids[gc_object_id_index(from, src)], 0);
-}
-
-static void
-gc_object_ids_free(struct heap_page *page)
-{
-    free(page->object_ids);
-    page->object_ids = NULL;
-}
-
-/* A page has been swept: its words go unless they are in use.  All others stand. */
-static void
-gc_object_ids_trim(struct heap_page *page)
-{
-    size_t *ids = page->object_ids;
-    if (!ids) return;
-
-    for (size_t i = 0, count = gc_object_ids_count(page); i < count; i++) {
-        if (ids[i] > 0) return;
-    }
-    gc_object_ids_free(page);
+    gc_object_id_store_relaxed(gc_page_words_make(to, &to->object_ids, dest), number);
+    gc_object_id_store_relaxed(gc_object_id_word(GET_HEAP_PAGE(src), src), 0);
 }
 
 /* ---- ObjectSpace._id2ref ------------------------------------------ */
@@ -299,16 +229,7 @@ gc_object_ids_trim(struct heap_page *page)
 static void
 gc_object_ids_each(rb_objspace_t *objspace, void (*func)(rb_objspace_t *, VALUE obj, size_t number, void *data), void *data)
 {
-    for (size_t i = 0; i < rb_darray_size(objspace->heap_pages.sorted); i++) {
-        struct heap_page *page = rb_darray_get(objspace->heap_pages.sorted, i);
-        if (!page->object_ids) continue;
-
-        uintptr_t p = page->start, end = p + (uintptr_t)page->total_slots * page->slot_size;
-        for (; p < end; p += page->slot_size) {
-            size_t number = page->object_ids[gc_object_id_index(page, p)];
-            if (number > 0) func(objspace, (VALUE)p, number, data);
-        }
-    }
+    gc_page_words_each(objspace, offsetof(struct heap_page, object_ids), func, data);
 }
 
 static void

@@ -18,15 +18,15 @@
  * swept: it claims it with the VM lock held, frees what is dead in it without
  * the lock, and has the lock again to say that the page is swept and its own.
  *
- *   what is freed     what takes nothing with it but memory of malloc's, and the word of
- *   without the lock  its object_id (gc_object_id.h): gc_sweep_claim_frees_p.  Strings and
- *                     Symbols are in no table any more (gc_purge_strings.h).  Classes,
- *                     methods, what has a finalizer, generic variables
- *                     or an id that _id2ref knows, and T_DATA with a function of its own, or
- *                     without a type, are left as they are.  A page with one of those is given back, and swept with
- *                     all stopped; one with a zombie, which is freed when its finalizer
- *                     has been called, is not claimed.
- *   without the lock  the slots of dead objects, their ids, and the list of free slots.  All
+ *   what is freed     what takes nothing with it but memory of malloc's, and its words beside
+ *   without the lock  the page (gc_object_id.h, gc_generic_ivar.h): gc_sweep_claim_frees_p.
+ *                     Strings and Symbols are in no table any more (gc_purge_strings.h).
+ *                     Classes, methods, what has a finalizer or an id that _id2ref knows, and
+ *                     T_DATA with a function of its own, or without a type, are left as they
+ *                     are.  A page with one of those is given back, and swept with all
+ *                     stopped; one with a zombie, which is freed when its finalizer has been
+ *                     called, is not claimed.
+ *   without the lock  the slots of dead objects, their words, and the list of free slots.  All
  *   are written       else of the page may be another Ractor's, whose write barrier knows
  *                     what lives in it: its bits are copied as it is claimed, and
  *                     written with the lock.
@@ -62,7 +62,7 @@
 static inline bool
 gc_sweep_claim_frees_p(VALUE obj)
 {
-    if (FL_TEST_RAW(obj, FL_EXIVAR | FL_FINALIZE)) return false;
+    if (FL_TEST_RAW(obj, FL_FINALIZE)) return false;
 
     switch (BUILTIN_TYPE(obj)) {
       case T_OBJECT: case T_FLOAT: case T_ARRAY: case T_HASH: case T_STRUCT: case T_BIGNUM:
@@ -84,6 +84,16 @@ gc_sweep_claim_frees_p(VALUE obj)
       default:
         return false;
     }
+}
+
+/* Without the lock: frees what +obj+ has, unless that is to be left to a step: then false.  Who has claimed the page. */
+static inline bool
+gc_sweep_claim_free(rb_objspace_t *objspace, VALUE obj)
+{
+    if (!gc_sweep_claim_frees_p(obj) || gc_object_id_in_table_p(objspace, obj)) return false;
+
+    if (FL_TEST_RAW(obj, FL_EXIVAR)) rb_free_generic_ivar(obj);
+    return rb_gc_obj_free(objspace, obj);
 }
 
 /* Without the lock: what heap_page_add_freeobj does, but for the age, whose bits others write. */
@@ -164,7 +174,7 @@ gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, 
         if (BUILTIN_TYPE(obj) == T_NONE) {
             (*empty)++;
         }
-        else if (gc_sweep_claim_frees_p(obj) && !gc_object_id_in_table_p(objspace, obj) && rb_gc_obj_free(objspace, obj)) {
+        else if (gc_sweep_claim_free(objspace, obj)) {
             gc_object_id_free_claimed(page, obj);
             (void)VALGRIND_MAKE_MEM_UNDEFINED((void*)obj, BASE_SLOT_SIZE);
             gc_sweep_claim_add_freeobj(page, obj);

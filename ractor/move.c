@@ -418,19 +418,7 @@ fill_identity(struct move_plan *plan, VALUE hash, st_table *table)
 static void
 share_variables(const struct moved_pair *pair)
 {
-    st_data_t variables;
-    RB_VM_LOCK_ENTER();
-    if (st_lookup(generic_iv_tbl_, (st_data_t)pair->from, &variables)) {
-        st_insert(generic_iv_tbl_, (st_data_t)pair->to, variables);
-    }
-    RB_VM_LOCK_LEAVE();
-}
-
-static void
-delete_variables_locked(VALUE obj)
-{
-    st_data_t key = (st_data_t)obj;
-    st_delete(generic_iv_tbl_, &key, NULL);
+    rb_gc_set_generic_ivar(pair->to, rb_gc_generic_ivar(pair->from));
 }
 
 /* Makes ready all that commit needs. */
@@ -458,12 +446,10 @@ prepare(VALUE arg)
 static void
 abandon(struct move_plan *plan)
 {
-    RB_VM_LOCK_ENTER();
     for (size_t i = 0; i < plan->count; i++) {
         const struct moved_pair *pair = &plan->pairs[i];
-        if (pair->to && FL_TEST_RAW(pair->from, FL_EXIVAR)) delete_variables_locked(pair->to);
+        if (pair->to && FL_TEST_RAW(pair->from, FL_EXIVAR)) rb_gc_set_generic_ivar(pair->to, NULL);
     }
-    RB_VM_LOCK_LEAVE();
 }
 
 /* =========================================================================
@@ -535,7 +521,7 @@ commit(struct move_plan *plan)
     struct moved_pair *pair, *end = plan->pairs + plan->count;
 
     for (pair = plan->pairs; pair < end; pair++) {
-        if (FL_TEST_RAW(pair->from, FL_EXIVAR)) delete_variables_locked(pair->from);
+        if (FL_TEST_RAW(pair->from, FL_EXIVAR)) rb_gc_set_generic_ivar(pair->from, NULL);
         if (leaves_content_p(pair->from)) leave_content(pair->from, pair->to);
         else                              swap_slots(pair->from, pair->to);
     }

@@ -22,8 +22,6 @@ NORETURN(void rb_ractor_raise_moved(void));
 extern VALUE rb_cRactorMovedObject;
 extern VALUE rb_eRactorError;
 extern VALUE rb_eRactorMovedError;
-/* variable.c, patched likewise: object => its struct gen_ivtbl; VM lock */
-extern st_table *generic_iv_tbl_;
 
 /* Whether +obj+, any value, was moved.  The Ractor whose it is or was.  What is frozen keeps its type; the class of what
  * is hidden is 0, as rb_cRactorMovedObject is until there is one. */

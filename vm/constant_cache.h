@@ -17,29 +17,13 @@
  * for the value; between the two, a Ractor that sets a constant clears it.  And
  * a Ractor that had looked a constant up before it was set, and filled the
  * cache after it was cleared, kept the old value for ever.  So a state advances
- * with each clearing; who misses reads it before the look-up, and fills the
- * cache, under the VM lock, only if it has not moved.  Clearing holds that lock
- * as well, and comes after the change, or, when a constant is set, with it.
+ * with each clearing (vm_constant_state, vm/constant_table.h); who misses reads it
+ * before the look-up, and fills the cache, under the VM lock, only if it has not
+ * moved.  Clearing holds that lock as well, and comes after the change, or, when a
+ * constant is set, with it.
  */
 
-static rb_serial_t vm_constant_state;
-
-/* Before a look-up.  Any Ractor.  Synchronises with
- * vm_constant_state_advance_release; a look-up takes the VM lock, and so finds
- * all that was set when that was. */
-static inline rb_serial_t
-vm_constant_state_load_acquire(void)
-{
-    return __atomic_load_n(&vm_constant_state, __ATOMIC_ACQUIRE);
-}
-
-/* When caches are cleared.  Any Ractor, VM lock.  Synchronises with
- * vm_constant_state_load_acquire. */
-static inline void
-vm_constant_state_advance_release(void)
-{
-    __atomic_fetch_add(&vm_constant_state, 1, __ATOMIC_RELEASE);
-}
+#include "lockfree/vm/constant_table.h"
 
 /* Whether what was found after +state+ was read may be cached.  VM lock.  With
  * one Ractor always: what the look-up itself has set (autoload, const_missing)

@@ -1,19 +1,20 @@
 /**********************************************************************
 
-  constant.cc - a model of the inline cache of constants, and of its state
+  constant.cc - a model of the inline cache of constants, of a Ractor's own table, and of their state
 
   Licence: see LICENSE.
 
 **********************************************************************/
 
 /*
- * vm/constant_cache.h, by the steps of rb_vm_ic_hit_value, and of upstream's
+ * vm/constant_cache.h and vm/constant_table.h, by the steps of rb_vm_ic_hit_value,
+ * rb_vm_constant_table_find, and of upstream's
  * rb_vm_opt_getconstant_path, vm_ic_track_const_chain, vm_ic_update,
  * rb_clear_constant_cache_for_id, rb_const_lookup, rb_const_search_from,
  * const_set, const_tbl_update and rb_const_remove, as patched.
  */
 
-#define SCENARIOS(S) S(set_again) S(shared_site) S(compiled) S(remove_one)
+#define SCENARIOS(S) S(set_again) S(shared_site) S(compiled) S(remove_one) S(own_table)
 
 #define MUTANTS(M) \
     M(set_again, STATE_NOT_COMPARED, "the cache is filled with whatever was found: as stock") \
@@ -27,11 +28,17 @@
     M(shared_site, ENTRY_NO_RELEASE, "the cache is stored plainly: as stock") \
     M(shared_site, ENTRY_NO_ACQUIRE, "the cache is loaded plainly: as stock") \
     M(compiled, LOADED_TWICE, "compiled code loads the cache for the test and for the value: as stock") \
-    M(remove_one, TABLE_ENTRY_FREED, "rb_const_remove frees what a look-up has returned: as stock")
+    M(remove_one, TABLE_ENTRY_FREED, "rb_const_remove frees what a look-up has returned: as stock") \
+    M(own_table, TABLE_BELIEVED, "the Ractor's own table is asked, however old it is") \
+    M(own_table, TABLE_NOT_EMPTIED, "an older table takes the state of the answer that is filed in it") \
+    M(own_table, TABLE_FILLED_WITHOUT_LOCK, "the answer is filed, with the state then, after the VM lock is released") \
+    M(own_table, STATE_LEFT_BY_ADD, "a constant is added to the class, and the state stays") \
+    M(own_table, STATE_LEFT_BY_REMOVE, "a constant is removed, and the state stays") \
+    M(own_table, REMOVED_ENTRY_FREED, "rb_const_remove frees what a Ractor's table may have")
 
 #include "model.h"
 
-enum { NAME_ERROR = -2, NO_ENTRY = -1 };
+enum { NAME_ERROR = -2, NO_ENTRY = -1, NOT_FILED = -3 };
 
 /* rb_const_entry_t */
 struct const_entry {
@@ -243,6 +250,128 @@ struct remove_one : constant_scenario<remove_one, 2> {
             int value = get();
             RL_ASSERT(value == 1 || value == NAME_ERROR);
             RL_ASSERT(!told.received() || get() == NAME_ERROR);
+        }
+    }
+};
+
+/* vm/constant_table.h: one Ractor removes a constant of a class and adds another to it; a second one looks both up, and
+ * knows the answers of before.  Name 0 has entry 0, name 1 none. */
+struct own_table : scenario<own_table, 2> {
+    rl::var<int> table[2];      /* of the class: the number of the entry of a name.  VM lock */
+    const_entry entries[2];
+    rl::atomic<int> state;      /* rb_vm_constant_state */
+    struct {
+        rl::var<int> state, answers[2];
+    } own;                      /* r->constant_table of the second Ractor */
+    object values[3];
+    message told;
+
+    void
+    fill_entry(int e)
+    {
+        values[e + 1].fill(e + 1);
+        entries[e].memory($) = 1;
+        entries[e].value.store(e + 1, rl::mo_release, $); /* setup_const_entry */
+    }
+
+    void
+    setup()
+    {
+        fill_entry(0);
+        table[0]($) = own.answers[0]($) = 0;
+        table[1]($) = own.answers[1]($) = NO_ENTRY;
+        own.state($) = 0;
+        state.store(0, plain, $);
+        told.init();
+    }
+
+    /* store_locked */
+    void
+    store(int name, int e)
+    {
+        int s = state.load(rl::mo_relaxed, $);
+        if (own.state($) != s) {
+            if (mutant != TABLE_NOT_EMPTIED) own.answers[!name]($) = NOT_FILED;
+            own.state($) = s;
+        }
+        own.answers[name]($) = e;
+    }
+
+    /* rb_vm_constant_table_find */
+    int
+    look_up(int name)
+    {
+        if (own.state($) == state.load(rl::mo_relaxed, $) || mutant == TABLE_BELIEVED) {
+            int known = own.answers[name]($);
+            if (known != NOT_FILED) return known;
+        }
+        int e;
+        {
+            vm_locked locked(this->vm_lock);
+            e = table[name]($);
+            if (mutant != TABLE_FILLED_WITHOUT_LOCK) store(name, e);
+        }
+        if (mutant == TABLE_FILLED_WITHOUT_LOCK) store(name, e);
+        return e;
+    }
+
+    int
+    get(int name)
+    {
+        int e = look_up(name);
+        if (e == NO_ENTRY) return NAME_ERROR;
+        RL_ASSERT(entries[e].memory($));
+        int value = entries[e].value.load(rl::mo_acquire, $);
+        values[value].use(value);
+        return value;
+    }
+
+    /* vm_constant_state_advance_release */
+    void
+    advance(mutants without)
+    {
+        if (mutant != without) state.fetch_add(1, rl::mo_release, $);
+    }
+
+    /* rb_const_remove, struct_remove_name */
+    void
+    remove(int name)
+    {
+        {
+            vm_locked locked(this->vm_lock);
+            table[name]($) = NO_ENTRY;
+            advance(STATE_LEFT_BY_REMOVE);
+        }
+        if (mutant == REMOVED_ENTRY_FREED) entries[0].memory($) = 0;
+    }
+
+    /* const_set, const_tbl_update */
+    void
+    add(int name)
+    {
+        vm_locked locked(this->vm_lock);
+        advance(STATE_LEFT_BY_ADD);
+        table[name]($) = 1;
+        fill_entry(1);
+    }
+
+    void
+    ractor(int number)
+    {
+        if (number == 0) {
+            remove(0);
+            told.send(1);
+            add(1);
+            told.send(2);
+        }
+        else {
+            for (int i = 0; i < 2; i++) {
+                int done = told.received(), added = get(1), removed = get(0);
+                RL_ASSERT(added == 2 || added == NAME_ERROR);
+                RL_ASSERT(removed == 1 || removed == NAME_ERROR);
+                RL_ASSERT(done < 1 || removed == NAME_ERROR);
+                RL_ASSERT(done < 2 || added == 2);
+            }
         }
     }
 };

@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * gc_object_id.h, and of gc_sweep_claim.h what it does with ids.
+ * gc_object_id.h, gc_page_words.h, and of gc_sweep_claim.h what it does with ids.
  *
  * There is one page.  Its slot 0 is that of a dead object, which is freed and used
  * again; what is in slot 1 lives.  The words of the page are in memory of
@@ -108,7 +108,7 @@ struct object_id_scenario : stopping_scenario<S, RACTORS> {
         return arrays[ids].numbers[object];
     }
 
-    /* gc_object_ids_load_acquire */
+    /* gc_page_words_load_acquire */
     int load_acquire(mutants without = ARRAY_NO_ACQUIRE) { return object_ids.load(acquire(without), $); }
 
     /* gc_object_id_find */
@@ -127,7 +127,7 @@ struct object_id_scenario : stopping_scenario<S, RACTORS> {
         this->leave();
     }
 
-    /* gc_object_ids_make */
+    /* gc_page_words_make */
     int
     make(int me)
     {
@@ -216,7 +216,7 @@ struct object_id_scenario : stopping_scenario<S, RACTORS> {
         RL_ASSERT(object_id(me, object) == this->ids[me]);
     }
 
-    /* gc_object_ids_trim, of a step of the sweep */
+    /* gc_page_words_trim, of a step of the sweep */
     void
     free_unused()
     {

@@ -1,0 +1,94 @@
+/**********************************************************************
+
+  vm/constant_table.c - a Ractor's own table of constants
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/* What and why: vm/constant_table.h. */
+
+#include "internal.h"
+#include "constant.h"
+#include "id_table.h"
+#include "internal/class.h"
+#include "internal/gc.h"
+#include "ractor_core.h"
+#include "vm_core.h"
+#include "vm_sync.h"
+#include "lockfree/class_fields.h"
+#include "lockfree/vm/constant_table.h"
+
+rb_serial_t rb_vm_constant_state;
+
+static inline struct vm_constant_table_entry *
+entry_of(struct vm_constant_table *table, VALUE klass, ID id)
+{
+    return &table->entries[rb_id_hash((id << 4) + klass) >> (32 - VM_CONSTANT_TABLE_BITS)];
+}
+
+/* Whether this Ractor has looked +id+ up in +klass+ before, and the answer is still
+ * so; then *const_entry is it.  Any Ractor, its own table. */
+static bool
+lookup(VALUE klass, ID id, rb_const_entry_t **const_entry)
+{
+    struct vm_constant_table *table = GET_RACTOR()->constant_table;
+    if (!table || table->state != vm_constant_state_load_relaxed()) return false;
+
+    const struct vm_constant_table_entry *entry = entry_of(table, klass, id);
+    if (entry->klass != klass || entry->id != id) return false;
+
+    *const_entry = entry->const_entry;
+    return true;
+}
+
+/* Files what +klass+ has for +id+.  Any Ractor, its own table; VM lock, since the
+ * look-up.  Does not run the GC; without memory nothing is filed. */
+static void
+store_locked(VALUE klass, ID id, rb_const_entry_t *const_entry)
+{
+    rb_ractor_t *r = GET_RACTOR();
+    ASSERT_vm_locking();
+
+    if (!r->constant_table) r->constant_table = ruby_mimcalloc(1, sizeof(struct vm_constant_table));
+    if (!r->constant_table) return;
+
+    rb_serial_t state = vm_constant_state_load_relaxed();
+    if (r->constant_table->state != state) {
+        rb_vm_constant_table_clear(r);
+        r->constant_table->state = state;
+    }
+    *entry_of(r->constant_table, klass, id) = (struct vm_constant_table_entry){ klass, id, const_entry };
+}
+
+/* The entry of +id+ that +klass+ itself has, or NULL.  Any Ractor, with several.  Raises
+ * nothing and does not run the GC; the VM lock, of who does not know it yet, is a safe point. */
+rb_const_entry_t *
+rb_vm_constant_table_find(VALUE klass, ID id)
+{
+    rb_const_entry_t *const_entry;
+    VALUE found;
+
+    if (lookup(klass, id, &const_entry)) return const_entry;
+
+    RB_VM_LOCK_ENTER();
+    const_entry = rb_id_table_lookup(RCLASS_CONST_TBL(klass), id, &found) ? (rb_const_entry_t *)found : NULL;
+    store_locked(klass, id, const_entry);
+    RB_VM_LOCK_LEAVE();
+    return const_entry;
+}
+
+/* The GC, all stop: [3]. */
+void
+rb_vm_constant_table_clear(rb_ractor_t *r)
+{
+    if (r->constant_table) MEMZERO(r->constant_table->entries, struct vm_constant_table_entry, 1 << VM_CONSTANT_TABLE_BITS);
+}
+
+/* The Ractor has ended, or never began. */
+void
+rb_vm_constant_table_free(rb_ractor_t *r)
+{
+    if (r->constant_table) ruby_mimfree(r->constant_table);
+    r->constant_table = NULL;
+}
