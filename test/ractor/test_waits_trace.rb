@@ -191,8 +191,8 @@ class TestLockfreeRactorWaitsTrace < Test::Unit::TestCase
   def test_a_ruby_that_this_one_starts
     Dir.mktmpdir do |dir|
       file = File.join(dir, "trace.json")
-      program = "3000.times { sleep 0.00001 }; pid = spawn(RbConfig.ruby, '--disable-gems', '-e', 'sleep 0.01'); Process.wait(pid); p pid"
-      out, err, = EnvUtil.invoke_ruby([{ "RUBYOPT" => "--ractor-trace=#{file}" }, "--disable-gems", "-e", program], "", true, true)
+      program = "3000.times { sleep 0.00001 }; pid = spawn(ARGV[0], '--disable-gems', '-e', 'sleep 0.01'); Process.wait(pid); p pid"
+      out, err, = EnvUtil.invoke_ruby([{ "RUBYOPT" => "--ractor-trace=#{file}" }, "--disable-gems", "-e", program, EnvUtil.rubybin], "", true, true)
       assert_equal("", err)
       assert_equal([file, "#{file}.#{out.to_i}"], Dir[File.join(dir, "*")].sort)
       few, many = [file, "#{file}.#{out.to_i}"].map { |path| slices(JSON.parse(File.read(path))).size }.minmax
