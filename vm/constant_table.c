@@ -72,7 +72,8 @@ rb_vm_constant_table_find(VALUE klass, ID id)
     if (lookup(klass, id, &const_entry)) return const_entry;
 
     RB_VM_LOCK_ENTER();
-    const_entry = rb_id_table_lookup(RCLASS_CONST_TBL(klass), id, &found) ? (rb_const_entry_t *)found : NULL;
+    struct rb_id_table *constants = RCLASS_CONST_TBL(klass); // initialize_copy takes it away
+    const_entry = constants && rb_id_table_lookup(constants, id, &found) ? (rb_const_entry_t *)found : NULL;
     store_locked(klass, id, const_entry);
     RB_VM_LOCK_LEAVE();
     return const_entry;

@@ -37,7 +37,7 @@
  *       by the time that they are freed, and cannot come in again.  Compaction comes
  *       at once after marking.
  *   [4] An entry that is removed stays in memory if there are several Ractors
- *       (rb_const_remove).  With one it is freed, and no table is asked; the state has
+ *       (rb_const_remove, copy_tables).  With one it is freed, and no table is asked; the state has
  *       advanced before there may be several again.
  *
  * Orders.  The look-up loads the state relaxed.  That it is the table's says that

@@ -183,6 +183,27 @@ class TestLockfreeVmConstantTable < Test::Unit::TestCase
     RUBY
   end
 
+  # initialize_copy takes the constants of a module away that others have looked up; include gives it a table anew.
+  def test_copied_over
+    assert_constants(<<~'RUBY')
+      ractor = asker
+      empty = Module.new
+      including = Class.new
+      names = Array.new(100) { |i| :"A#{i}" }
+      100.times do
+        mod = Module.new { names.each { |name| const_set(name, name.name) } }
+        assert_equal(names.map(&:name), names.map { |name| found(mod, name) })
+        assert_equal("A1", ask(ractor, mod, :A1))
+        mod.send(:initialize_copy, empty)
+        including.include(mod)
+        300.times.map { |i| "j" * (24 + i % 16) }
+        assert_equal([], names.map { |name| found(mod, name) }.grep_v(/\Auninitialized constant/))
+        assert_match(/\Auninitialized constant/, ask(ractor, mod, :A1))
+      end
+      ractor.send(nil)
+    RUBY
+  end
+
   # What main says that it has added is found, and what it has removed is not.
   def test_racing_change_and_get
     assert_constants(<<~'RUBY')
