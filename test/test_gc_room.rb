@@ -56,6 +56,7 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     ractors.each { |ractor| ractor.send(:start) }
     ractors.each(&:take)
     with_room = GC.stat(:heap_allocated_pages)
+    sleep 0.01 until Ractor.count == 1 # who has answered may not have ended yet
     4.times { GC.start }
     puts with_room, GC.stat(:heap_allocated_pages)
   RUBY

@@ -357,7 +357,7 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
   def test_compacting_keeps_lines
     omit "no compaction here" unless GC.respond_to?(:compact)
     assert_waits(<<~'RUBY', "--ractor-stats=/dev/null")
-      ractor = Ractor.new { 300.times { |i| eval("def m#{i} = sleep(0.0001)\nm#{i}", nil, "evaluated#{i % 5}.rb") } }
+      ractor = Ractor.new { 60.times { |i| eval("def m#{i} = sleep(0.0001)\nm#{i}", nil, "evaluated#{i % 5}.rb") } }
       10.times { GC.compact; sleep 0.005 }
       ractor.take
       paths = Lockfree.waits[:waits].filter_map { |line| line[:path] if line[:method] == :sleep }
