@@ -33,4 +33,8 @@ dtoa_malloc(size_t size)
     return memory;
 }
 
+/* The power of 5 that +power+ refers to, a Bigint, or NULL.  Any Ractor.  Synchronises with the compare-and-swap by
+ * which pow5mult publishes it: what it is made of is there. */
+#define dtoa_power_load_acquire(power) __atomic_load_n(power, __ATOMIC_ACQUIRE)
+
 #endif /* LOCKFREE_DTOA_MEMORY_H */
