@@ -33,17 +33,24 @@
 /* Sets a constant to a new class or module, unless it is set to something: then false.  Any Ractor.  In variable.c. */
 bool rb_const_set_new(VALUE klass, ID id, VALUE val);
 
-/* Warns of a constant that is set, and not to be autoloaded.  Without a lock.  Any Ractor. */
+/* Warns of a constant that is set, and not to be autoloaded.  Any Ractor, without the VM lock. */
 static inline void
 const_warn_if_set(VALUE klass, ID id)
 {
-    const rb_const_entry_t *ce = rb_const_lookup(klass, id);
-    VALUE file;
-    int line;
+    bool set;
+    VALUE file = Qnil;
+    int line = 0;
 
-    if (!ce || UNDEF_P(ce->value)) return;
-    file = ce->file;
-    line = ce->line;
+    RB_VM_LOCK_ENTER(); // another Ractor may be setting it
+    const rb_const_entry_t *ce = rb_const_lookup(klass, id);
+    set = ce && !UNDEF_P(ce->value);
+    if (set) {
+        file = ce->file;
+        line = ce->line;
+    }
+    RB_VM_LOCK_LEAVE();
+
+    if (!set) return;
     if (klass == rb_cObject) {
         rb_warn("already initialized constant %"PRIsVALUE"", QUOTE_ID(id));
     }
