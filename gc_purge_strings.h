@@ -45,9 +45,9 @@
  *   [1] The bit of a slot is set if and only if its object is in a table.  A dead object
  *       has none from the purge on, so that the sweep, which may be another Ractor's,
  *       need not look at the bits, and a free slot has none.
- *   [2] weak_strings is at least what the bits say, but for a major one at work.  It is set to WEAK_YOUNG by who sets a
- *       bit, and to what is so by each purge of the page: a major one looks at each page
- *       that has any, as what was old may be so no more.
+ *   [2] weak_strings is at least what the bits say, but for a major one at work.  It is
+ *       set to WEAK_YOUNG by who sets a bit, and to what is so by each purge of the page:
+ *       a major one looks at each page that has any, as what was old may be so no more.
  *
  * Orders.  The bits and the byte are set atomically, relaxed: other Ractors' objects lie in
  * the same page.  Who reads them comes after a stop.

@@ -23,8 +23,8 @@
  * in the queue.  So nobody who has a lock, and no Ractor that others wait for to
  * stand, waits for a slow disk or a full pipe.
  *
- * The queue's lock is held for some stores; with it nothing is called and no other lock is
- * taken.
+ * The queue's lock is held for some stores, or while one buffer's lines go behind those of
+ * the last one; with it nothing else is called and no other lock is taken.
  *
  * The file has a limit, and so has the queue.  What finds no room is left out, and the
  * end of the file says so.  At exit main waits for the rest to be written, but not

@@ -17,7 +17,7 @@
  * for the value; between the two, a Ractor that sets a constant clears it.  And
  * a Ractor that had looked a constant up before it was set, and filled the
  * cache after it was cleared, kept the old value for ever.  So a state advances
- * with each clearing (vm_constant_state, vm/constant_table.h); who misses reads it
+ * with each clearing (rb_vm_constant_state, vm/constant_table.h); who misses reads it
  * before the look-up, and fills the cache, under the VM lock, only if it has not
  * moved.  Clearing holds that lock as well, and comes after the change, or, when a
  * constant is set, with it.

@@ -15,9 +15,9 @@
  *
  * Representation.  Each Ractor has a direct-mapped table: for a class or module
  * and a name the entry that the class itself has, or NULL if it has none.  It is
- * as old as its `state`, which is vm_constant_state's (vm/constant_cache.h).  What
- * upstream does with an entry is left as it is: its value, its visibility and its
- * place are read anew each time, superclasses and autoload are its affair.
+ * as old as its `state`, which is rb_vm_constant_state's.  What upstream does with an
+ * entry is left as it is: its value, its visibility and its place are read anew each
+ * time, superclasses and autoload are its affair.
  *
  *                                      who                        needs
  *   rb_vm_constant_table_find          any Ractor, its own table  no lock; takes the VM lock, looks in the class
@@ -37,8 +37,8 @@
  *       by the time that they are freed, and cannot come in again.  Compaction comes
  *       at once after marking.
  *   [4] An entry that is removed stays in memory if there are several Ractors
- *       (rb_const_remove, copy_tables).  With one it is freed, and no table is asked; the state has
- *       advanced before there may be several again.
+ *       (rb_const_remove, copy_tables).  With one it is freed, and no table is asked;
+ *       the state has advanced before there may be several again.
  *
  * Orders.  The look-up loads the state relaxed.  That it is the table's says that
  * all in the table was found, by this Ractor, when it was this; who has been told
