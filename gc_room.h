@@ -27,7 +27,10 @@
  * they are wanted, before the heap collects.  What is wanted less is given up
  * slowly, by a quarter for each collection.  As many pages as were made, and are
  * neither wanted nor full of what lives, go back as they are found empty: by
- * major collections, and by each that finds main alone.
+ * major collections, and by each that finds main alone.  What upstream wants
+ * free for each Ractor, 4,096 slots of whatever size, it wants once: else a heap of
+ * 7 pages of Hashes, or one that malloc's bytes keep small, has every fourth
+ * collection a major one all the same.
  *
  * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run,
  * and a page for each heap that it uses.  What their objects have of malloc's, and

@@ -32,6 +32,15 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     assert_operator(pages, :<, 14 + 8 * (8 + 5))
   end
 
+  # Each makes the heap look small to upstream, which wants 4,096 free slots for each Ractor, of whatever size.
+  def test_no_major_collections_where_one_thread_has_none
+    ["{ a: i, b: i }", "'x' * 2000", "Array.new(200)"].each do |object|
+      collections, majors, = ours(PROGRAM.sub("[i]", "kept = #{object}").sub("200_000", "50_000"))
+      assert_operator(collections, :>, 16, object)
+      assert_operator(majors, :<, collections / 8 + 2, object)
+    end
+  end
+
   def test_one_thread_has_the_heap_of_stock
     program = "500_000.times { |i| [i] }; puts GC.count, GC.stat(:heap_allocated_pages)"
     numbers(stock, program).zip(ours(program)) { |theirs, mine| assert_in_delta(theirs, mine, theirs * 0.2 + 1) }

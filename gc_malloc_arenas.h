@@ -1,0 +1,56 @@
+#ifndef LOCKFREE_GC_MALLOC_ARENAS_H
+#define LOCKFREE_GC_MALLOC_ARENAS_H
+/**********************************************************************
+
+  gc_malloc_arenas.h - no more of malloc's arenas than processors can use
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of gc/default/default.c.
+ *
+ * Problem.  glibc gives each native thread an arena until there are 8 for each
+ * processor, and what is freed in one is used again there alone.  So each native
+ * thread of the Ractors keeps what was garbage between two collections, though
+ * few of them run at once: 70 MB on 2 processors, where 8 Ractors make Strings of
+ * 2 kB.
+ *
+ * Solution.  With the first Ractor the limit becomes GC_MALLOC_ARENAS for each
+ * processor that the process may use.  With as many, threads that run seldom meet
+ * in one: the time is the same, the memory half.  A limit that the user has set
+ * stays, by MALLOC_ARENA_MAX or GLIBC_TUNABLES; arenas that exist stay, too.
+ * Another malloc is left alone.
+ */
+
+#define GC_MALLOC_ARENAS 2 /* for each processor */
+
+#if defined(__GLIBC__) && defined(__linux__)
+#  include <malloc.h>
+#  include <sched.h>
+
+static bool
+gc_malloc_arenas_of_user_p(void)
+{
+    const char *tunables = getenv("GLIBC_TUNABLES");
+
+    return getenv("MALLOC_ARENA_MAX") || (tunables && strstr(tunables, "glibc.malloc.arena_max"));
+}
+
+/* A Ractor is made.  Any thread; whoever comes first does it, and other than at the first Ractor it would come too late. */
+static void
+gc_malloc_limit_arenas(void)
+{
+    static rb_atomic_t limited;
+    cpu_set_t usable;
+
+    if (RUBY_ATOMIC_EXCHANGE(limited, 1) || gc_malloc_arenas_of_user_p()) return;
+    if (sched_getaffinity(0, sizeof(usable), &usable) != 0) return; /* more than CPU_SETSIZE: no need */
+    (void)mallopt(M_ARENA_MAX, GC_MALLOC_ARENAS * CPU_COUNT(&usable));
+}
+#else
+static void gc_malloc_limit_arenas(void) {}
+#endif
+
+#endif /* LOCKFREE_GC_MALLOC_ARENAS_H */
