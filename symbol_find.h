@@ -155,11 +155,20 @@ lookup_str_id(VALUE str)
     return SYMBOL_PINNED_P(sym) ? RSYMBOL(sym)->id : 0;
 }
 
-/* There is room for one more in the table; with the VM lock until that is given.  A safe point. */
+/* Whether there is room for one more Symbol, and for its name.  With the VM lock it stays. */
+static bool
+symbol_room_p(void)
+{
+    return rb_string_table_room_p(&rb_symbol_table) && rb_string_table_room_p(&rb_fstring_table);
+}
+
+/* There is room, for a moment or until the VM lock is given.  Not with the lock but where there is but one Ractor: a
+ * collection for want of memory runs Ruby code, and NoMemoryError would end the process.  A safe point. */
 static void
 symbol_make_room(void)
 {
     while (!rb_string_table_room_p(&rb_symbol_table)) rb_string_table_grow(&rb_symbol_table);
+    while (!rb_string_table_room_p(&rb_fstring_table)) rb_string_table_grow(&rb_fstring_table);
 }
 
 /* +sym+ is what is called +str+.  With the VM lock, since the name was looked for and symbol_make_room. */
@@ -184,11 +193,11 @@ dsymbol_new_once(VALUE str)
     VALUE sym = dsymbol_alloc(rb_cSymbol, str, rb_enc_get(str), type < 0 ? ID_JUNK : type), found;
 
     do {
-        symbol_make_room(); /* not with the lock: NoMemoryError would end the process */
+        symbol_make_room();
         RB_VM_LOCK_ENTER();
         {
             found = symbol_find(hash, str);
-            if (!found && rb_string_table_room_p(&rb_symbol_table)) register_sym(hash, str, found = sym);
+            if (!found && symbol_room_p()) register_sym(hash, str, found = sym);
         }
         RB_VM_LOCK_LEAVE();
     } while (!found);

@@ -39,15 +39,19 @@ symbol_check_name(VALUE str)
 static ID
 intern_str_once(VALUE str, int mutable)
 {
-    ID id;
+    ID id = 0;
 
     symbol_check_name(str);
-    RB_VM_LOCK_ENTER();
-    {
-        VALUE sym = rb_multi_ractor_p() ? lookup_str_sym(str) : 0; /* no other thread has had a turn */
-        id = sym ? rb_sym2id(sym) : intern_str(str, mutable);
-    }
-    RB_VM_LOCK_LEAVE();
+    do {
+        symbol_make_room();
+        RB_VM_LOCK_ENTER();
+        {
+            VALUE sym = rb_multi_ractor_p() ? lookup_str_sym(str) : 0; /* no other thread has had a turn */
+            if (sym) id = rb_sym2id(sym);
+            else if (symbol_room_p()) id = intern_str(str, mutable);
+        }
+        RB_VM_LOCK_LEAVE();
+    } while (!id);
     return id;
 }
 

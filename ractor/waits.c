@@ -1074,8 +1074,8 @@ waits_snapshot_alloc(struct ractor_waits_snapshot *snapshot)
         rb_native_mutex_unlock(&r->threads.sched.lock_);
     }
     snapshot->records_capa = records;
-    snapshot->rows = calloc(rows, sizeof(*snapshot->rows));
-    snapshot->records = calloc(records, sizeof(*snapshot->records));
+    snapshot->rows = calloc(rows + 1, sizeof(*snapshot->rows)); /* none of either: no memory means NULL */
+    snapshot->records = calloc(records + 1, sizeof(*snapshot->records));
     return snapshot->rows && snapshot->records;
 }
 

@@ -157,6 +157,8 @@ extern bool rb_ractor_waits_on;
 /* The hook of a slow path: RACTOR_WAITS(leave(th, next_th)). */
 #define RACTOR_WAITS(call) do { if (RACTOR_WAITS_ON()) rb_ractor_waits_##call; } while (0)
 
+bool rb_ractor_trace_fd_p(int fd); /* ractor/waits_trace.c */
+
 void rb_ractor_waits_begin(struct rb_thread_struct *th, enum ractor_waits_state state);
 void rb_ractor_waits_end(struct rb_thread_struct *th);
 void rb_ractor_waits_lock_queue(struct rb_thread_struct *th, const struct rb_vm_lock *lock);

@@ -10,6 +10,7 @@
 
 #include "internal.h"
 #include "ruby/encoding.h"
+#include "hrtime.h"
 #include "vm_core.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,6 +29,7 @@
 #define TRACE_QUEUE 256             /* buffers; as many more as Ractors hand one over at the same moment */
 #define TRACE_FILE_MAX ((size_t)1 << 28)
 #define TRACE_PATIENCE 5000         /* ms at exit, in which no buffer is written */
+#define TRACE_PATIENCE_IN_ALL 60000 /* ms at exit */
 
 struct trace_buffer {
     struct trace_buffer *next;      /* in the queue */
@@ -64,6 +66,23 @@ static struct {
     int fd, error;
     size_t size;
 } trace_out;
+
+/* The descriptor, or -1.  Relaxed: stored by trace_reserve, loaded by any Ractor in rb_ractor_trace_fd_p. */
+static int trace_reserved_fd = -1;
+
+static void
+trace_reserve(int fd)
+{
+    __atomic_store_n(&trace_reserved_fd, fd, __ATOMIC_RELAXED);
+}
+
+/* As rb_reserved_fd_p: a program that closes all descriptors leaves this one open, or its next file would get our lines.
+ * Any Ractor, and the child of a fork. */
+bool
+rb_ractor_trace_fd_p(int fd)
+{
+    return fd >= 0 && fd == __atomic_load_n(&trace_reserved_fd, __ATOMIC_RELAXED);
+}
 
 /* ---- strings */
 
@@ -238,6 +257,7 @@ trace_open(const char *file)
     int error = trace_out.fd < 0 ? errno : trace_start_writer();
 
     trace_file.open = error == 0;
+    trace_reserve(error ? -1 : trace_out.fd);
     if (trace_file.open) return;
     trace_cannot_write(file, error);
     if (trace_out.fd >= 0) close(trace_out.fd);
@@ -264,6 +284,26 @@ ractor_trace_atfork(void)
     trace_open(file);
 }
 
+/* Until all is written, or nothing for TRACE_PATIENCE.  With the lock.  Returns whether all is. */
+static bool
+trace_await_writer(void)
+{
+    const rb_hrtime_t began = rb_hrtime_now();
+    rb_hrtime_t last = began;
+    unsigned int written = trace_queue.written;
+
+    while (!trace_queue.closed) {
+        rb_hrtime_t now = rb_hrtime_now();
+        if (written != trace_queue.written) {
+            written = trace_queue.written;
+            last = now;
+        }
+        if (now - last >= TRACE_PATIENCE * RB_HRTIME_PER_MSEC || now - began >= TRACE_PATIENCE_IN_ALL * RB_HRTIME_PER_MSEC) return false;
+        rb_native_cond_timedwait(&trace_queue.emptied, &trace_queue.lock, TRACE_PATIENCE / 10);
+    }
+    return true;
+}
+
 /* Main, when the others have ended, and have handed over what they had.  Holds no lock. */
 void
 ractor_trace_close(void)
@@ -272,16 +312,12 @@ ractor_trace_close(void)
     trace_file.open = false;
 
     rb_native_mutex_lock(&trace_queue.lock);
-    unsigned int written = trace_queue.written - 1;
     trace_queue.closing = true;
     rb_native_cond_signal(&trace_queue.filled);
-    while (!trace_queue.closed && written != trace_queue.written) {
-        written = trace_queue.written;
-        rb_native_cond_timedwait(&trace_queue.emptied, &trace_queue.lock, TRACE_PATIENCE);
-    }
-    bool closed = trace_queue.closed;
+    bool closed = trace_await_writer();
     rb_native_mutex_unlock(&trace_queue.lock);
 
+    trace_reserve(-1);
     if (!closed) fprintf(stderr, "ruby: --ractor-trace: %s takes no more, the end is left out\n", trace_file.path);
     else if (trace_out.error) trace_cannot_write(trace_file.path, trace_out.error);
 }

@@ -201,6 +201,23 @@ class TestLockfreeRactorWaitsTrace < Test::Unit::TestCase
     end
   end
 
+  # As daemons do: what is opened next would get the number of the trace, and its lines.
+  def test_a_program_that_closes_all_descriptors
+    Dir.mktmpdir do |dir|
+      traced, written = %w[trace.json written].map { |name| File.join(dir, name) }
+      program = <<~'RUBY'
+        (3..30).each { |fd| IO.for_fd(fd).close rescue nil }
+        file = File.open(ARGV[0], "w")
+        300.times { sleep 0.001 }
+        file << "whole"
+        file.close
+      RUBY
+      _, err, = EnvUtil.invoke_ruby(["--disable-gems", "--ractor-trace=#{traced}", "-e", program, written], "", true, true)
+      assert_equal(["", "whole"], [err, File.read(written)])
+      assert_equal("whole", JSON.parse(File.read(traced)).last["args"]["labels"])
+    end
+  end
+
   def test_who_stopped_whom
     stopped = slices(trace(PROGRAM)).select { |slice| slice["name"] == "stopped" && slice["args"]["cause"] == "collect" }
     assert_equal(["-e:2"], stopped.map { |slice| slice["args"]["by"] }.uniq)

@@ -114,6 +114,30 @@ class TestLockfreeVmConstantTable < Test::Unit::TestCase
     RUBY
   end
 
+  # Stock frees the value when the warning collects, and gives another object.
+  def test_value_of_a_removed_constant_while_it_is_warned_of
+    assert_separately(%w[-W:no-experimental -W:deprecated --disable-gems], <<~'RUBY')
+      def Warning.warn(*) = (GC.start; $made = Array.new(10_000) { |i| "#{i}" * 8 }; nil)
+      names = Array.new(50) { |i| :"X#{i}" }
+      names.each { |name| Object.const_set(name, "value of #{name}" * 5); Object.deprecate_constant(name) }
+      clear = ->(n) { n > 0 ? clear.(n - 1) : nil } # of what the stack has had
+      clear.(200)
+      names.each { |name| assert_equal("value of #{name}" * 5, Object.send(:remove_const, name)) }
+    RUBY
+  end
+
+  def test_racing_remove_and_collect
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      ractors = Array.new(3) { Ractor.new { 800.times { GC.start; Array.new(200) { "z" * 40 } } } }
+      40_000.times do |i|
+        Object.const_set(:X, ("v%08d" % i) * 6)
+        removed = Object.send(:remove_const, :X)
+        raise removed.inspect unless removed == ("v%08d" % i) * 6
+      end
+      ractors.each(&:take)
+    RUBY
+  end
+
   def test_autoload_and_const_missing
     require "tempfile"
     Tempfile.create(%w[lazy .rb]) do |file|
