@@ -116,7 +116,9 @@ class TestLockfreeVmConstantTable < Test::Unit::TestCase
 
   # Stock frees the value when the warning collects, and gives another object.
   def test_value_of_a_removed_constant_while_it_is_warned_of
-    assert_separately(%w[-W:no-experimental -W:deprecated --disable-gems], <<~'RUBY')
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
+      $VERBOSE = false
+      Warning[:deprecated] = true
       def Warning.warn(*) = (GC.start; $made = Array.new(10_000) { |i| "#{i}" * 8 }; nil)
       names = Array.new(50) { |i| :"X#{i}" }
       names.each { |name| Object.const_set(name, "value of #{name}" * 5); Object.deprecate_constant(name) }
