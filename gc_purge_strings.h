@@ -182,6 +182,12 @@ gc_purge_verify_one(VALUE obj)
         rb_bug("gc_purge_verify: %p, which is none, is held as a String or Symbol", (void *)obj);
     }
     if (!rb_gc_string_held_p(obj)) rb_bug("gc_purge_verify: %p is in no table", (void *)obj);
+    if (BUILTIN_TYPE(obj) == T_SYMBOL) {
+        VALUE name = rb_sym2str(obj);
+        if (!is_pointer_to_heap(rb_gc_get_objspace(), (void *)name) || BUILTIN_TYPE(name) != T_STRING) {
+            rb_bug("gc_purge_verify: %p is a Symbol whose name is gone", (void *)obj);
+        }
+    }
 }
 
 /* False: +obj+, which is in a table, stays there. */
