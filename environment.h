@@ -2,27 +2,87 @@
 #define LOCKFREE_ENVIRONMENT_H
 /**********************************************************************
 
-  environment.h - variables of the environment that C code reads
+  environment.h - variables of the environment, read while others set them
 
   Licence: see LICENSE.
 
 **********************************************************************/
 
 /*
- * ENV#[]= holds the VM lock while the C library moves its table.  Who looks up
- * HOME or PATH must hold it as well, or walks a table that is freed: a crash in
- * File.expand_path("~").  The value stays where it is: the C library frees none.
+ * Problem.  ENV#[]= holds the VM lock while the C library moves its table, and
+ * frees what it was in.  So who looks up a variable had to hold it as well:
+ * ENV[], and C code that reads HOME or PATH, or File.expand_path("~") walks
+ * memory that is free.
+ *
+ * What does not do.  A copy that each Ractor keeps, as old as a count of writers,
+ * is wrong: an extension calls setenv() or putenv(), in the middle of Ruby code,
+ * tells nobody, and the next ENV[] has to know.  A mutex of its own, or a
+ * readers' lock, is written by each reader.
+ *
+ * Solution.  The list that all of C reads, `environ`, is walked itself, so that
+ * nothing can be missed; but only where it is an array of ours, which is never
+ * freed.  The C library is left to do what it does, to strings as to its lock:
+ *
+ *   replace   setenv() stores another string into the array, whoever made that
+ *   delete    unsetenv() moves the rest of the array down, within it
+ *   add       setenv() makes a larger array, copies ours, and sets `environ`.
+ *             The new pointer is then copied to the end of ours, and `environ`
+ *             set back: what setenv() will move or free next time is an array
+ *             that no Ractor has ever walked.
+ *
+ * A sequence number is odd meanwhile.  A reader whose walk has not met with it
+ * twice, even and the same, asks under the VM lock; so does one who finds in
+ * `environ` what is not ours: an extension has added a variable, or all are
+ * looked for for the first time.  He copies what is there into an array of ours.
+ *
+ * glibc frees no string that it has made, and changes none: so a value is read
+ * after the walk, and turned into a String without a lock.  Other C libraries do
+ * (musl frees it, those of BSD write over it): there all is as upstream has it.
+ *
+ *                        who                                needs
+ *   rb_env_look_up     any Ractor                         nothing; the VM lock if it met a writer
+ *   env_find           the same, C that asks by itself    the same
+ *   rb_env_set_locked  any Ractor                         the VM lock
+ *
+ * An extension that calls setenv() beside Ractors that read races with them as
+ * in stock, where it does not hold the VM lock either; but for adding a variable,
+ * which is no race any more, since its array is not walked.
+ *
+ * [ENV-LIST]
+ *   reader                                writer, VM lock
+ *   R1 seq, acquire: even                 W1 seq = odd, then a release fence
+ *   R2 list, acquire; is `environ` it?    W2 setenv(), unsetenv(), and the copy
+ *   R3 entries, relaxed                   W3 list, release
+ *   R4 acquire fence, seq: as in R1       W4 seq = even, release
+ *
+ * R3 that sees W2 has W1 at R4, by the two fences.  R1 that reads W4 sees all
+ * strings that were set by then.  W3 is for an array that is new: all of it is
+ * there, and it ends.  A reader may walk while it is filled, or is behind; its
+ * last element stays NULL.
+ *
+ * One Ractor has none of this: its getenv() and setenv() are the C library's.
+ * An array that has become too small stays allocated; the next one is twice as large.
  */
 
-#include <stdlib.h>
 #include "internal.h"
+#include <stdlib.h>
 #include "vm_sync.h"
+
+#ifdef __GLIBC__
+bool rb_env_look_up(const char *name, const char **value);
+int rb_env_set_locked(const char *name, const char *value);
+#else
+#  define rb_env_look_up(name, value) ((void)(value), false)
+#  define rb_env_set_locked(name, value) ((value) ? setenv(name, value, 1) : unsetenv(name))
+#endif
 
 /* The value of +name+, or NULL.  Any Ractor. */
 static inline const char *
 env_find(const char *name)
 {
     const char *value;
+
+    if (rb_env_look_up(name, &value)) return value;
 
     RB_VM_LOCK_ENTER();
     value = getenv(name);

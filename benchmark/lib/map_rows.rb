@@ -106,6 +106,7 @@ module MapRows
   row "instance_variable_get of a class", "Conf.instance_variable_get(:@level)", once: "class Conf; @level = 3; end"
   row "a global variable", "$stdout", shown: "value.class"
   row "ENV[]", 'ENV["LANG_OF_THE_MAP"]'
+  row "ENV.fetch", 'ENV.fetch("FOUND_BY_THE_MAP")', once: 'ENV["FOUND_BY_THE_MAP"] = "found"'
 
   # ---- objects
 
