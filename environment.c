@@ -108,12 +108,10 @@ rb_env_set_locked(const char *name, const char *value)
     return result;
 }
 
-/* Whether it was looked up here: with several Ractors.  Then *value is the value of
- * +name+, or NULL.  Any Ractor.  Raises nothing; the VM lock, if it is taken, is a safe point. */
+/* rb_env_look_up, with several Ractors: true. */
 bool
-rb_env_look_up(const char *name, const char **value)
+rb_env_look_up_several_ractors(const char *name, const char **value)
 {
-    if (!rb_multi_ractor_p()) return false;
     if (env_walk_published(name, value)) return true;
 
     RB_VM_LOCK_ENTER();

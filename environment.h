@@ -55,10 +55,12 @@
  *   R3 entries, relaxed                   W3 list, release
  *   R4 acquire fence, seq: as in R1       W4 seq = even, release
  *
- * R3 that sees W2 has W1 at R4, by the two fences.  R1 that reads W4 sees all
- * strings that were set by then.  W3 is for an array that is new: all of it is
- * there, and it ends.  A reader may walk while it is filled, or is behind; its
- * last element stays NULL.
+ * R3 that sees W2 has W1 at R4, by the two fences: then whatever it has compared
+ * is thrown away.  On arm64 that may be a string whose content is not there yet; a
+ * name is compared up to the first byte that differs, within memory of malloc's.
+ * R1 that reads W4 sees all strings that were set by then.  W3 is for an array that
+ * is new: it is all NULL.  One may walk it while it is filled; the last element
+ * stays NULL.
  *
  * One Ractor has none of this: its getenv() and setenv() are the C library's.
  * An array that has become too small stays allocated; the next one is twice as large.
@@ -69,8 +71,16 @@
 #include "vm_sync.h"
 
 #ifdef __GLIBC__
-bool rb_env_look_up(const char *name, const char **value);
+bool rb_env_look_up_several_ractors(const char *name, const char **value);
 int rb_env_set_locked(const char *name, const char *value);
+
+/* Whether it was looked up here: with several Ractors.  Then *value is the value of
+ * +name+, or NULL.  Any Ractor.  Raises nothing; the VM lock, if it is taken, is a safe point. */
+static inline bool
+rb_env_look_up(const char *name, const char **value)
+{
+    return rb_multi_ractor_p() && rb_env_look_up_several_ractors(name, value);
+}
 #else
 #  define rb_env_look_up(name, value) ((void)(value), false)
 #  define rb_env_set_locked(name, value) ((value) ? setenv(name, value, 1) : unsetenv(name))
