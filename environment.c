@@ -108,11 +108,13 @@ rb_env_set_locked(const char *name, const char *value)
     return result;
 }
 
-/* rb_env_look_up, with several Ractors: true. */
-bool
-rb_env_look_up_several_ractors(const char *name, const char **value)
+/* env_find, with several Ractors. */
+const char *
+rb_env_find_several_ractors(const char *name)
 {
-    if (env_walk_published(name, value)) return true;
+    const char *value;
+
+    if (env_walk_published(name, &value)) return value;
 
     RB_VM_LOCK_ENTER();
     if (!env_list || environ != env_list) {
@@ -120,9 +122,9 @@ rb_env_look_up_several_ractors(const char *name, const char **value)
         env_publish_locked();
         env_change_end();
     }
-    *value = getenv(name);
+    value = getenv(name);
     RB_VM_LOCK_LEAVE();
-    return true;
+    return value;
 }
 
 #endif /* __GLIBC__ */

@@ -40,8 +40,7 @@
  * (musl frees it, those of BSD write over it): there all is as upstream has it.
  *
  *                        who                                needs
- *   rb_env_look_up     any Ractor                         nothing; the VM lock if it met a writer
- *   env_find           the same, C that asks by itself    the same
+ *   env_find           any Ractor                         nothing; the VM lock if it met a writer
  *   rb_env_set_locked  any Ractor                         the VM lock
  *
  * An extension that calls setenv() beside Ractors that read races with them as
@@ -71,28 +70,24 @@
 #include "vm_sync.h"
 
 #ifdef __GLIBC__
-bool rb_env_look_up_several_ractors(const char *name, const char **value);
+const char *rb_env_find_several_ractors(const char *name);
 int rb_env_set_locked(const char *name, const char *value);
 
-/* Whether it was looked up here: with several Ractors.  Then *value is the value of
- * +name+, or NULL.  Any Ractor.  Raises nothing; the VM lock, if it is taken, is a safe point. */
-static inline bool
-rb_env_look_up(const char *name, const char **value)
-{
-    return rb_multi_ractor_p() && rb_env_look_up_several_ractors(name, value);
-}
+/* Whether env_find takes no lock, and its answer stays what it is, whoever sets the variable next. */
+#  define env_kept_p() rb_multi_ractor_p()
 #else
-#  define rb_env_look_up(name, value) ((void)(value), false)
+#  define rb_env_find_several_ractors(name) NULL
 #  define rb_env_set_locked(name, value) ((value) ? setenv(name, value, 1) : unsetenv(name))
+#  define env_kept_p() false
 #endif
 
-/* The value of +name+, or NULL.  Any Ractor. */
+/* The value of +name+, or NULL.  Any Ractor.  Raises nothing; the VM lock, if it is taken, is a safe point. */
 static inline const char *
 env_find(const char *name)
 {
     const char *value;
 
-    if (rb_env_look_up(name, &value)) return value;
+    if (env_kept_p()) return rb_env_find_several_ractors(name);
 
     RB_VM_LOCK_ENTER();
     value = getenv(name);

@@ -23,17 +23,24 @@
  * with this value, or NULL: whoever changes or takes an entry there does so here.
  */
 
+/* Looks it up in the table, and remembers it.  Any Ractor but main, its own storage. */
+NOINLINE(static bool ractor_local_remember(rb_ractor_t *cr, rb_ractor_local_key_t key));
+static bool
+ractor_local_remember(rb_ractor_t *cr, rb_ractor_local_key_t key)
+{
+    st_data_t value;
+
+    if (!cr->local_storage || !st_lookup(cr->local_storage, (st_data_t)key, &value)) return false;
+    cr->local_found.key = key;
+    cr->local_found.value = (void *)value;
+    return true;
+}
+
 /* Whether there is a value for +key+.  Any Ractor but main, its own storage. */
 static inline bool
 ractor_local_find(rb_ractor_t *cr, rb_ractor_local_key_t key, void **value)
 {
-    st_data_t found;
-
-    if (cr->local_found.key != key) {
-        if (!cr->local_storage || !st_lookup(cr->local_storage, (st_data_t)key, &found)) return false;
-        cr->local_found.key = key;
-        cr->local_found.value = (void *)found;
-    }
+    if (cr->local_found.key != key && !ractor_local_remember(cr, key)) return false;
     *value = cr->local_found.value;
     return true;
 }

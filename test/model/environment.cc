@@ -8,7 +8,7 @@
 
 /*
  * [ENV-LIST] of environment.h, by the steps of environment.c (env_walk,
- * env_walk_published, rb_env_look_up, rb_env_set_locked, env_publish_locked) and
+ * env_walk_published, rb_env_find_several_ractors, rb_env_set_locked, env_publish_locked) and
  * of glibc's setenv() and unsetenv(): these store plainly, take a larger array
  * for each variable that is added, and free the one that they had.
  *
@@ -171,7 +171,7 @@ struct environment_scenario : scenario<S, RACTORS>, object_pool<6> {
         return seq.load(plain, $) == first;
     }
 
-    /* rb_env_look_up */
+    /* rb_env_find_several_ractors */
     int
     look_up(int a, int b)
     {
