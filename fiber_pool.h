@@ -184,16 +184,4 @@ rb_fiber_pool_ractor_ended(rb_ractor_t *r)
     if (r->fiber_pool_cache.count) fiber_pool_cache_shrink(&shared_fiber_pool, &r->fiber_pool_cache, 0);
 }
 
-/* Whether +obj+, dead and of T_DATA, is a Fiber that any Ractor may free without the VM lock: what is not its own is its stack,
- * and its place in the list of what YJIT looks at, which has a lock that is a leaf as well (jit_cont_lock).  One that its
- * thread has left in the middle is for who has stopped all.  gc_sweep_claim.h; no safe point. */
-bool
-rb_fiber_free_alone_p(VALUE obj)
-{
-    if (RTYPEDDATA_TYPE(obj) != &fiber_data_type) return false;
-
-    const rb_fiber_t *fiber = RTYPEDDATA_GET_DATA(obj);
-    return fiber && !FIBER_RESUMED_P(fiber);
-}
-
 #endif /* LOCKFREE_FIBER_POOL_H */

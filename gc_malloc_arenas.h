@@ -20,8 +20,11 @@
  * Solution.  With the first Ractor the limit becomes GC_MALLOC_ARENAS for each
  * processor that the process may use.  With as many, threads that run seldom meet
  * in one: the time is the same, the memory half.  A limit that the user has set
- * stays, by MALLOC_ARENA_MAX or GLIBC_TUNABLES; arenas that exist stay, too.
- * Another malloc is left alone.
+ * stays, by MALLOC_ARENA_MAX or GLIBC_TUNABLES.
+ *
+ * Limits.  Arenas that exist stay; a program that has more than 8 before its first
+ * Ractor has glibc's limit for good.  The processors are those of that moment.  An
+ * allocator loaded in place of glibc's does not know of this.
  */
 
 #define GC_MALLOC_ARENAS 2 /* for each processor */

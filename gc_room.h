@@ -30,7 +30,8 @@
  * major collections, and by each that finds main alone.  What upstream wants
  * free for each Ractor, 4,096 slots of whatever size, it wants once: else a heap of
  * 7 pages of Hashes, or one that malloc's bytes keep small, has every fourth
- * collection a major one all the same.
+ * collection a major one all the same.  Not where more of malloc's bytes have become
+ * old, since the last major one, than may be at first: there it finds what has died.
  *
  * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run,
  * and a page for each heap that it uses.  What their objects have of malloc's, and
@@ -144,6 +145,17 @@ gc_room_freeable_pages(rb_objspace_t *objspace, bool full, size_t freeable)
     }
     freeable = freeable > wanted ? freeable - wanted : 0;
     return MAX(freeable, excess);
+}
+
+/* The marking ends.  How many slots are to be free, or soon a major collection looks for some; +ractors+: as upstream counts
+ * them. */
+static size_t
+gc_room_min_free_slots(rb_objspace_t *objspace, size_t ractors)
+{
+#if RGENGC_ESTIMATE_OLDMALLOC
+    if (objspace->rgengc.oldmalloc_increase <= gc_params.oldmalloc_limit_min) ractors = 1;
+#endif
+    return gc_params.heap_free_slots * ractors;
 }
 
 /* This collection gives back what was made, from the heaps that have it, and not to those that have few. */

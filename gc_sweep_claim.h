@@ -18,9 +18,8 @@
  * swept: it claims it with the VM lock held, frees what is dead in it without
  * the lock, and has the lock again to say that the page is swept and its own.
  *
- *   what is freed     what takes nothing with it but memory of malloc's, its words beside the
- *   without the lock  page (gc_object_id.h, gc_generic_ivar.h) and a Fiber's stack
- *                     (fiber_pool.h): gc_sweep_claim_frees_p.
+ *   what is freed     what takes nothing with it but memory of malloc's, and its words beside
+ *   without the lock  the page (gc_object_id.h, gc_generic_ivar.h): gc_sweep_claim_frees_p.
  *                     Strings and Symbols are in no table any more (gc_purge_strings.h).
  *                     Classes, methods, what has a finalizer or an id that _id2ref knows, and
  *                     T_DATA with a function of its own, or without a type, are left as they
@@ -56,8 +55,6 @@
 
 #include "hrtime.h"
 
-bool rb_fiber_free_alone_p(VALUE obj); /* fiber_pool.h */
-
 #define GC_SWEEP_CLAIM_LOOKS_AT 32           /* pages */
 #define GC_SWEEP_CLAIM_MALLOC    (256 * 1024) /* bytes of malloc's in one page */
 
@@ -74,7 +71,7 @@ gc_sweep_claim_frees_p(VALUE obj)
       case T_DATA:
         if (RTYPEDDATA_P(obj)) {
             RUBY_DATA_FUNC dfree = RTYPEDDATA_TYPE(obj)->function.dfree;
-            return dfree == RUBY_DEFAULT_FREE || dfree == RUBY_NEVER_FREE || rb_fiber_free_alone_p(obj);
+            return dfree == RUBY_DEFAULT_FREE || dfree == RUBY_NEVER_FREE;
         }
         return false;
       case T_IMEMO:

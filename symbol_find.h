@@ -155,7 +155,7 @@ lookup_str_id(VALUE str)
     return SYMBOL_PINNED_P(sym) ? RSYMBOL(sym)->id : 0;
 }
 
-/* Whether there is room for one more Symbol, and for its name.  With the VM lock it stays. */
+/* Whether there is room for one more Symbol, which stays with the VM lock, and for its name, which others may take. */
 static bool
 symbol_room_p(void)
 {

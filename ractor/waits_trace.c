@@ -317,7 +317,7 @@ ractor_trace_close(void)
     bool closed = trace_await_writer();
     rb_native_mutex_unlock(&trace_queue.lock);
 
-    trace_reserve(-1);
+    if (closed) trace_reserve(-1);
     if (!closed) fprintf(stderr, "ruby: --ractor-trace: %s takes no more, the end is left out\n", trace_file.path);
     else if (trace_out.error) trace_cannot_write(trace_file.path, trace_out.error);
 }

@@ -41,6 +41,13 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     end
   end
 
+  # What becomes old and dies: a fifth to a quarter of them, or an eighth if what upstream wants free were wanted once.
+  def test_major_collections_where_memory_of_malloc_gets_old
+    ring = "kept = Array.new(5_000); 100_000.times { |i| kept[i % 5_000] = 'x' * 2000; 5.times { [i] } }"
+    collections, majors, = ours(PROGRAM.sub("200_000.times { |i| [i] }", ring))
+    assert_operator(majors, :>, collections * 0.17)
+  end
+
   def test_one_thread_has_the_heap_of_stock
     program = "500_000.times { |i| [i] }; puts GC.count, GC.stat(:heap_allocated_pages)"
     numbers(stock, program).zip(ours(program)) { |theirs, mine| assert_in_delta(theirs, mine, theirs * 0.2 + 1) }
