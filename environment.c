@@ -10,7 +10,7 @@
 
 #include "lockfree/environment.h"
 
-#ifdef __GLIBC__
+#if defined(__GLIBC__) && !defined(__UCLIBC__)
 #include <string.h>
 #include <unistd.h>
 
@@ -127,4 +127,4 @@ rb_env_find_several_ractors(const char *name)
     return value;
 }
 
-#endif /* __GLIBC__ */
+#endif /* glibc */

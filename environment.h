@@ -44,8 +44,10 @@
  *   rb_env_set_locked  any Ractor                         the VM lock
  *
  * An extension that calls setenv() beside Ractors that read races with them as
- * in stock, where it does not hold the VM lock either; but for adding a variable,
- * which is no race any more, since its array is not walked.
+ * in stock, where it does not hold the VM lock either.  Beside Ractors that set a
+ * variable, too: what it sets while `environ` is being set back may be lost.  One
+ * that frees what it has given to putenv(), after a Ractor has replaced that,
+ * may free what another one is about to copy.
  *
  * [ENV-LIST]
  *   reader                                writer, VM lock
@@ -69,7 +71,7 @@
 #include <stdlib.h>
 #include "vm_sync.h"
 
-#ifdef __GLIBC__
+#if defined(__GLIBC__) && !defined(__UCLIBC__)
 const char *rb_env_find_several_ractors(const char *name);
 int rb_env_set_locked(const char *name, const char *value);
 

@@ -31,7 +31,8 @@
  * free for each Ractor, 4,096 slots of whatever size, it wants once: else a heap of
  * 7 pages of Hashes, or one that malloc's bytes keep small, has every fourth
  * collection a major one all the same.  Not where more of malloc's bytes have become
- * old, since the last major one, than may be at first: there it finds what has died.
+ * old, since the last major one, than may be at first and may be taken between two:
+ * there it finds what has died.
  *
  * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run,
  * and a page for each heap that it uses.  What their objects have of malloc's, and
@@ -153,7 +154,8 @@ static size_t
 gc_room_min_free_slots(rb_objspace_t *objspace, size_t ractors)
 {
 #if RGENGC_ESTIMATE_OLDMALLOC
-    if (objspace->rgengc.oldmalloc_increase <= gc_params.oldmalloc_limit_min) ractors = 1;
+    /* it has what this collection is about to free as well */
+    if (objspace->rgengc.oldmalloc_increase <= gc_params.oldmalloc_limit_min + malloc_limit) ractors = 1;
 #endif
     return gc_params.heap_free_slots * ractors;
 }

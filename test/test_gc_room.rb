@@ -34,18 +34,18 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
 
   # Each makes the heap look small to upstream, which wants 4,096 free slots for each Ractor, of whatever size.
   def test_no_major_collections_where_one_thread_has_none
-    ["{ a: i, b: i }", "'x' * 2000", "Array.new(200)"].each do |object|
+    ["{ a: i, b: i }", "'x' * 2000", "'x' * 20_000", "Array.new(200)"].each do |object|
       collections, majors, = ours(PROGRAM.sub("[i]", "kept = #{object}").sub("200_000", "50_000"))
       assert_operator(collections, :>, 16, object)
       assert_operator(majors, :<, collections / 8 + 2, object)
     end
   end
 
-  # What becomes old and dies: a fifth to a quarter of them, or an eighth if what upstream wants free were wanted once.
+  # What becomes old and dies: a sixth of them, or a ninth if what upstream wants free were always wanted once.
   def test_major_collections_where_memory_of_malloc_gets_old
     ring = "kept = Array.new(5_000); 100_000.times { |i| kept[i % 5_000] = 'x' * 2000; 5.times { [i] } }"
     collections, majors, = ours(PROGRAM.sub("200_000.times { |i| [i] }", ring))
-    assert_operator(majors, :>, collections * 0.17)
+    assert_operator(majors, :>, collections * 0.125)
   end
 
   def test_one_thread_has_the_heap_of_stock
