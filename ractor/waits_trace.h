@@ -36,7 +36,7 @@
  *   new, free                its creator; its last thread, main    the same
  *   open, close              main: before the program, at its end  nothing
  *   atfork                   the child, as the first thing         -
- *   fd_p                     any Ractor, a signal's handler        nothing
+ *   fd_p (ractor/waits.h)    any Ractor, a signal's handler        nothing
  */
 
 #include "lockfree/ractor/waits.h"
@@ -57,7 +57,6 @@ size_t ractor_waits_cut(const char *string, size_t len, size_t most);
 void ractor_trace_open(const char *file);
 void ractor_trace_close(void);
 void ractor_trace_atfork(void);
-/* rb_ractor_trace_fd_p: ractor/waits.h */
 
 struct ractor_trace *ractor_trace_new(uint64_t id, const char *name);
 void ractor_trace_free(struct ractor_trace *trace, bool written);
