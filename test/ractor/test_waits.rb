@@ -335,7 +335,7 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
   # Those that have ended have rows of their own, as far as there is room, and count in all.
   def test_many_ractors_end
     assert_waits(<<~'RUBY', "--ractor-stats=/dev/null")
-      30.times { Array.new(10) { Ractor.new { "a".to_sym; sleep 0.005 } }.each(&:take) } # up to 1 ms too short, in stock, too
+      30.times { Array.new(10) { Ractor.new { "a".to_sym; sleep 0.005 } }.each(&:take) }
       sleep 0.1
       waits = Lockfree.waits
       assert_equal(301, waits[:ractors].size + waits[:others][:count])
