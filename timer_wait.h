@@ -26,6 +26,8 @@
  * wake, wakes it.  A slice is over by the clock.
  */
 
+#if (HAVE_SYS_EPOLL_H || HAVE_SYS_EVENT_H) && USE_MN_THREADS
+
 #define TIMER_SLICE (10 * RB_HRTIME_PER_MSEC)
 #define TIMER_AWAKE RB_HRTIME_MIN /* it will look at timer_th.waiting before it waits */
 
@@ -39,6 +41,14 @@ static struct {
     bool milliseconds; /* the kernel does not take nanoseconds */
 } timer_wait;
 
+/* While there is no timer thread, and nobody waits. */
+static void
+timer_wait_init(void)
+{
+    timer_wait.until = TIMER_AWAKE;
+    timer_wait.slicing = false;
+}
+
 /* The first of timer_th.waiting ends its wait then.  With its lock. */
 static rb_hrtime_t
 timer_wait_first(void)
@@ -48,10 +58,12 @@ timer_wait_first(void)
     return w && (w->flags & thread_sched_waiting_timeout) ? w->data.timeout : RB_HRTIME_MAX;
 }
 
-/* How long the timer thread is to wait, with +slices+ to the end of one at most; in milliseconds, or -1: until it is woken. */
+/* How long the timer thread is to wait, in milliseconds, or -1: until it is woken. */
 static int
-timer_wait_begin(bool slices)
+timer_wait_begin(rb_vm_t *vm)
 {
+    timer_thread_set_timeout(vm); /* how long upstream would wait; but it says whether there are slices */
+    const bool slices = !vm->ractor.sched.timeslice_wait_inf;
     const rb_hrtime_t now = rb_hrtime_now();
     rb_hrtime_t until, milliseconds;
 
@@ -91,16 +103,6 @@ timer_wait_slice_over_p(bool expired)
     return true;
 }
 
-#if (HAVE_SYS_EPOLL_H || HAVE_SYS_EVENT_H) && USE_MN_THREADS
-
-/* While there is no timer thread, and nobody waits. */
-static void
-timer_wait_init(void)
-{
-    timer_wait.until = TIMER_AWAKE;
-    timer_wait.slicing = false;
-}
-
 /* Somebody who waits until +timeout+ has joined timer_th.waiting.  With its lock. */
 static void
 timer_wait_shorten(rb_hrtime_t timeout)
@@ -129,6 +131,15 @@ timer_wait_epoll(int fd, struct epoll_event *events, int max, int timeout)
 }
 
 #endif
+
+#else
+
+static void
+timer_wait_end(void)
+{
+    /* nobody waits in this way */
+}
+
 #endif
 
 #endif /* LOCKFREE_TIMER_WAIT_H */
