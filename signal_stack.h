@@ -21,20 +21,25 @@
  * Solution.  It marks both: the signal stack, which has the registers as well,
  * and of the thread's own what will be returned to.  That is the frame of
  * `ec->tag`, which the exception goes to, and its callers.  What lies beyond is
- * dead, and not all of it can be read.
+ * dead, and not all of it can be read.  Where that frame ends is what its setjmp
+ * has kept, or, where that is the C library's, which hides it, up to 64 kB from
+ * the tag, but not beyond the page that could not be touched.  The handler leaves
+ * the address of that at the far end of the signal stack.
  *
- * The signal stack has room for a collection: RUBY_SIGALTSTACK_SIZE.
+ * The signal stack has room for a collection (RUBY_SIGALTSTACK_SIZE), of which
+ * 8 kB have been seen to be used.
  *
- * Limits.  Of that frame, what is more than a page away from its tag is not
- * marked.  A function that ends the stack in the middle of a change, with a lock
- * of malloc's, say, leaves that as it is, as in upstream.
+ * Limits.  With the C library's setjmp, a frame of several pages that stepped over
+ * the end of the stack leaves no trace of where that is.  A function that ends the
+ * stack in the middle of a change, with a lock of malloc's, say, leaves that as it
+ * is, as in upstream.
  */
+
+void rb_ec_machine_stack_ended(const rb_execution_context_t *ec, const void *address);
 
 #if defined(USE_SIGALTSTACK) && STACK_GROW_DIRECTION < 0
 
 int rb_sigaltstack_size(void); /* signal.c */
-
-#define SIGNAL_STACK_PAGE 4096 /* as in check_stack_overflow */
 
 static inline bool
 signal_stack_include_p(const void *stack, const void *address)
@@ -42,29 +47,42 @@ signal_stack_include_p(const void *stack, const void *address)
     return stack && (uintptr_t)address - (uintptr_t)stack < (uintptr_t)rb_sigaltstack_size();
 }
 
-/* The signal stack that +ec+ stands on, or NULL.  Its own Ractor, or who has stopped that. */
-static const char *
-ec_signal_stack(const rb_execution_context_t *ec)
+/* The signal stack of +ec+ if +address+ lies there, or NULL.  Its own Ractor, or who has stopped that. */
+static void *
+ec_signal_stack(const rb_execution_context_t *ec, const void *address)
 {
     const rb_thread_t *th = rb_ec_thread_ptr(ec);
+    const struct rb_native_thread *nt = th->nt;
 
     if (th->ec != ec || th->status == THREAD_KILLED) return NULL; /* a Fiber that stands still */
-    if (th->nt && signal_stack_include_p(th->nt->altstack, ec->machine.stack_end)) return th->nt->altstack;
-    if (signal_stack_include_p(th->vm->main_altstack, ec->machine.stack_end)) return th->vm->main_altstack;
+    if (nt && signal_stack_include_p(nt->altstack, address)) return nt->altstack;
+    if (signal_stack_include_p(th->vm->main_altstack, address)) return th->vm->main_altstack;
     return NULL;
 }
 
-/* Where what is alive ends on +ec+'s own stack.  check_stack_overflow has seen to it that the page before can be read. */
+/* The handler, before it raises: +address+, beyond the end of +ec+'s own stack, could not be touched.  Any Ractor. */
+void
+rb_ec_machine_stack_ended(const rb_execution_context_t *ec, const void *address)
+{
+    const void **signal_stack = ec_signal_stack(ec, &signal_stack);
+
+    if (signal_stack) *signal_stack = address;
+}
+
+/* Where what is alive ends on +ec+'s own stack, while it stands on +signal_stack+. */
 static VALUE *
-ec_machine_stack_end_of_tag(const rb_execution_context_t *ec, const char *signal_stack)
+ec_machine_stack_end_of_tag(const rb_execution_context_t *ec, void *signal_stack)
 {
     const struct rb_vm_tag *tag = ec->tag;
 
     while (signal_stack_include_p(signal_stack, tag)) tag = tag->prev;
-#if defined(__x86_64__) || defined(__i386__)
-    return (VALUE *)(((uintptr_t)tag / SIGNAL_STACK_PAGE - 1) * SIGNAL_STACK_PAGE);
+#ifndef RUBY_JMP_BUF
+    return tag->buf[2]; /* of __builtin_setjmp: frame pointer, address, stack pointer */
 #else
-    return (VALUE *)((uintptr_t)tag / SIGNAL_STACK_PAGE * SIGNAL_STACK_PAGE);
+    enum { far = 64 * 1024 };
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGE_SIZE);
+    const uintptr_t readable = (*(uintptr_t *)signal_stack / page + 1) * page;
+    return (VALUE *)((uintptr_t)tag - readable < far ? readable : ((uintptr_t)tag - far) / page * page);
 #endif
 }
 
@@ -72,14 +90,21 @@ ec_machine_stack_end_of_tag(const rb_execution_context_t *ec, const char *signal
 static VALUE *
 gc_mark_signal_stack(const rb_execution_context_t *ec, VALUE *stack_end, void *data)
 {
-    const char *signal_stack = ec_signal_stack(ec);
+    void *signal_stack = ec_signal_stack(ec, stack_end);
 
     if (!signal_stack) return stack_end;
-    each_location_ptr(stack_end, (VALUE *)(signal_stack + rb_sigaltstack_size()), gc_mark_machine_stack_location_maybe, data);
+    each_location_ptr(stack_end, (VALUE *)((char *)signal_stack + rb_sigaltstack_size()),
+                      gc_mark_machine_stack_location_maybe, data);
     return ec_machine_stack_end_of_tag(ec, signal_stack);
 }
 
 #else
+
+void
+rb_ec_machine_stack_ended(const rb_execution_context_t *ec, const void *address)
+{
+    /* a collection there does as upstream's */
+}
 
 static VALUE *
 gc_mark_signal_stack(const rb_execution_context_t *ec, VALUE *stack_end, void *data)

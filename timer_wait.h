@@ -21,9 +21,9 @@
  * threads that compute from ever being asked.
  *
  * Solution.  It waits to the end of the slice, or to the time of the first in
- * timer_th.waiting, whichever comes first, in nanoseconds where the kernel takes
- * those.  Who joins timer_th.waiting, and is due before the timer thread would
- * wake, wakes it.  A slice is over by the clock.
+ * timer_th.waiting, whichever comes first, in nanoseconds on Linux.  Who joins
+ * timer_th.waiting, and is due before the timer thread would wake, wakes it.  A
+ * slice is over by the clock.
  */
 
 #if (HAVE_SYS_EPOLL_H || HAVE_SYS_EVENT_H) && USE_MN_THREADS
@@ -64,14 +64,13 @@ timer_wait_begin(rb_vm_t *vm)
 {
     timer_thread_set_timeout(vm); /* how long upstream would wait; but it says whether there are slices */
     const bool slices = !vm->ractor.sched.timeslice_wait_inf;
-    const rb_hrtime_t now = rb_hrtime_now();
-    rb_hrtime_t until, milliseconds;
-
-    if (slices && !timer_wait.slicing) timer_wait.slice_end = rb_hrtime_add(now, TIMER_SLICE);
-    timer_wait.slicing = slices;
+    rb_hrtime_t now, until, milliseconds;
 
     rb_native_mutex_lock(&timer_th.waiting_lock);
     {
+        now = rb_hrtime_now();
+        if (slices && !timer_wait.slicing) timer_wait.slice_end = rb_hrtime_add(now, TIMER_SLICE);
+        timer_wait.slicing = slices;
         until = timer_wait_first();
         if (slices && timer_wait.slice_end < until) until = timer_wait.slice_end;
         timer_wait.until = until;
@@ -118,13 +117,14 @@ timer_wait_shorten(rb_hrtime_t timeout)
 static int
 timer_wait_epoll(int fd, struct epoll_event *events, int max, int timeout)
 {
-#if defined(SYS_epoll_pwait2) && SIZEOF_LONG >= 8 && SIZEOF_TIME_T >= 8 /* the kernel's timespec */
+#if defined(SYS_epoll_pwait2) && SIZEOF_LONG >= 8 && SIZEOF_TIME_T >= 8 && !defined(__ANDROID__)
     if (timeout >= 0 && !timer_wait.milliseconds) {
         struct timespec duration;
         int count = (int)syscall(SYS_epoll_pwait2, fd, events, max, rb_hrtime2timespec(&duration, &timer_wait.duration), NULL, 0);
 
-        if (count != -1 || (errno != ENOSYS && errno != EPERM)) return count;
-        timer_wait.milliseconds = true; /* before Linux 5.11, or forbidden */
+        if (0 <= count && count <= max) return count;
+        if (count == -1 && errno == EINTR) return count;
+        timer_wait.milliseconds = true; /* before Linux 5.11, or forbidden, in whichever way */
     }
 #endif
     return epoll_wait(fd, events, max, timeout);
