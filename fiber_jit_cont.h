@@ -18,7 +18,7 @@
  * a malloc of its own.
  *
  * Solution.  64 lists, each with a lock and on lines of its own.  A Fiber is in
- * that of the Ractor that made it, and what is in the list is part of the Fiber.
+ * that of its Ractor, and what is in the list is part of the Fiber.
  *
  *   lists[].fibers, rb_jit_cont.node   changed with lists[].lock, walked with all
  *                                      Ractors stopped
@@ -32,9 +32,7 @@
 static struct jit_cont_list {
     rb_nativethread_lock_t lock;
     struct ccan_list_head fibers; /* of struct rb_jit_cont */
-#ifdef __GNUC__
     char others_line[128 - (sizeof(rb_nativethread_lock_t) + sizeof(struct ccan_list_head)) % 128];
-#endif
 } jit_cont_lists[JIT_CONT_LISTS];
 
 /* At the start. */
@@ -54,15 +52,14 @@ rb_jit_cont_finish(void)
     /* What is in the lists is freed with the Fibers. */
 }
 
-/* Of a new Fiber or continuation.  Any Ractor; a thread that has none yet, too. */
+/* Of a new Fiber or continuation, or of a new thread's first.  Any Ractor. */
 static void
 cont_init_jit_cont(rb_context_t *context)
 {
     struct rb_jit_cont *cont = &context->jit_cont;
-    const rb_ractor_t *cr = rb_current_ractor_raw(false);
 
     cont->ec = &context->saved_ec;
-    cont->list = &jit_cont_lists[cr ? rb_ractor_id(cr) % JIT_CONT_LISTS : 0];
+    cont->list = &jit_cont_lists[rb_ractor_id(rb_ec_ractor_ptr(cont->ec)) % JIT_CONT_LISTS];
     rb_native_mutex_lock(&cont->list->lock);
     ccan_list_add(&cont->list->fibers, &cont->node);
     rb_native_mutex_unlock(&cont->list->lock);
@@ -74,7 +71,7 @@ jit_cont_free(struct rb_jit_cont *cont)
 {
     struct jit_cont_list *list = cont->list;
 
-    if (!list) return; /* not yet */
+    if (!list) return; /* not initialised */
     rb_native_mutex_lock(&list->lock);
     ccan_list_del(&cont->node);
     rb_native_mutex_unlock(&list->lock);

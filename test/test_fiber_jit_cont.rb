@@ -4,50 +4,96 @@
 require "test/unit"
 
 class TestLockfreeFiberJitCont < Test::Unit::TestCase
-  # Each Fiber stands in compiled code that is to be kept for it, and returns into it. Fibers are made
-  # by Ractors that end, and are freed by others' collections meanwhile.
-  def test_racing_fibers_and_code_that_is_freed
+  # Each stands in a call from compiled code, which is no longer right when it returns: `break` does that by way of the
+  # interpreter, which asks the frame where to go on.
+  CALLS = <<~'RUBY'
+    class Other; def value = 10; end
+
+    def callee = 1.upto(3) { Fiber.yield; break 1 }
+    def caller_of(other) = callee + other.value
+    def fibers(count) = Array.new(count) { Fiber.new { caller_of(Other.new) } }
+    def start(count) = fibers(count).each(&:resume)
+    def warm_up = start(5).each(&:resume) # what comes after the call is compiled then
+
+    # Each Fiber that is in compiled code is to leave it.
+    def invalidate = TracePoint.new(:c_call, :b_call) { }.enable { }
+  RUBY
+
+  def assert_calls(code)
     omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
-    options = %w[-W0 --disable-gems --yjit --yjit-call-threshold=2 --yjit-code-gc --yjit-exec-mem-size=1]
-    assert_separately(options, <<~'RUBY', timeout: 120, ignore_stderr: true)
-      class Other; def ten = 10; end
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=1], CALLS + code, timeout: 120)
+  end
 
-      def work(depth, other, &block) = depth.zero? ? block.call : work(depth - 1, other, &block) + other.ten
-
-      def fibers(turns)
-        Array.new(20) do |i|
-          Fiber.new { other = Other.new; turns.times.sum { |turn| work(i, other) { Fiber.yield(turn); 1 } } }
-        end
+  def test_code_that_a_fiber_returns_to
+    assert_calls(<<~'RUBY')
+      warm_up
+      mains = start(5)
+      ractor = Ractor.new do
+        warm_up
+        started = start(5)
+        Ractor.yield(nil)
+        Ractor.receive
+        started.map(&:resume)
       end
+      ractor.take
+      invalidate
+      class Other; def value = 20; end
+      assert_equal([21] * 5, mains.map(&:resume))
+      assert_equal([21] * 5, ractor.send(nil).take)
+    RUBY
+  end
 
-      makers = Array.new(6) do
+  # More Ractors than lists, whose Fibers begin, end and are freed meanwhile.
+  def test_racing_fibers_and_invalidation
+    assert_calls(<<~'RUBY')
+      ractors = Array.new(80) do
         Ractor.new do
-          Array.new(5) do
-            kept = fibers(40)
-            40.times do |turn|
-              kept.each(&:resume)
-              fibers(2).each(&:resume) # abandoned
-              Ractor.new { Fiber.new { 1 }.resume }.take if turn % 10 == 0
-              sleep 0.02
-            end
-            [kept.map(&:resume) == Array.new(20) { |i| 40 * (1 + 10 * i) }, kept.none?(&:alive?)]
+          results = []
+          loop do
+            warm_up
+            started = start(3)
+            value = Ractor.receive or break
+            results << started.all? { |fiber| fiber.resume == 1 + value }
+            start(2) # abandoned
           end
+          results.uniq
         end
       end
-      main = Thread.new { makers.map(&:take) }
-      turns = 0
-      while main.alive?
-        100.times do |i|
-          name = "filler#{turns += 1}"
-          eval("def #{name}(x) = [x, x + #{i}, x.to_s, x * 2].map { |y| y.to_s + x.to_s }.join.size")
-          3.times { send(name, i) }
-          Object.send(:remove_method, name)
+      done = false
+      others = Thread.new do
+        until done
+          start(1)
+          GC.start
+          Thread.new { start(1) }.join
+          Ractor.new { start(1) }.take
         end
-        RubyVM::YJIT.code_gc
-        Other.class_eval { def ten = 10 }
-        GC.start
       end
-      assert_equal([[[true, true]] * 5] * 6, main.value)
+      10.times do |value|
+        sleep 0.02
+        invalidate
+        eval("class Other; def value = #{value}; end")
+        ractors.each { |ractor| ractor.send(value) }
+        sleep 0.05
+      end
+      done = true
+      others.join
+      assert_equal([[true]] * 80, ractors.each { |ractor| ractor.send(nil) }.map(&:take))
+    RUBY
+  end
+
+  # Ractors whose numbers are 64 apart are in one list. That may become a circle, which is walked for ever.
+  def test_racing_fibers_of_one_list
+    assert_calls(<<~'RUBY')
+      makers = Array.new(129) do |i|
+        ractor = Ractor.new(i % 64 == 0) { |makes| Ractor.receive.times { Fiber.new { } } if makes; 1 }
+        i % 64 == 0 ? ractor : ractor.take && nil
+      end.compact
+      makers.each { |maker| maker.send(200_000) }
+      walking = Thread.new { 40.times { invalidate; sleep 0.02 } }
+      assert_equal(3, makers.sum(&:take))
+      walking.join
+      GC.start
+      invalidate
     RUBY
   end
 
