@@ -67,4 +67,28 @@ class TestLockfreeYjitSharedStats < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # Where the machine's stack ends is found in a signal's handler, which makes the backtrace; stock collects there and ends.
+  def test_collection_at_the_end_of_the_stack
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    small = { "RUBY_THREAD_MACHINE_STACK_SIZE" => "100000" }
+    Dir.mktmpdir do |folder|
+      assert_separately([small, *%w[-W0 --disable-gems --yjit-trace-exits]], <<~'RUBY', chdir: folder, ignore_stderr: true, timeout: 120)
+        def leave(i) = i + i
+        def descend(hash, i) = (leave(i); hash.each { descend(hash, i) })
+        def after(depth, hash, &block) = depth.zero? ? block.call : hash.each { after(depth - 1, hash, &block) }
+        def overflow(depth)
+          GC.stress = true
+          after(depth, { 1 => 1 }) { descend({ 1 => 1 }, 2**61) }
+        rescue SystemStackError => e
+          e.backtrace.size
+        ensure
+          GC.stress = false
+        end
+        4.times { leave(1) }
+        Array.new(20) { |depth| Thread.new { overflow(depth) }.value }.each { |frames| assert_operator(frames, :>, 20) }
+        assert_false(GC.disable)
+      RUBY
+    end
+  end
 end
