@@ -32,7 +32,7 @@
 static struct jit_cont_list {
     rb_nativethread_lock_t lock;
     struct ccan_list_head fibers; /* of struct rb_jit_cont */
-    char others_line[128 - (sizeof(rb_nativethread_lock_t) + sizeof(struct ccan_list_head)) % 128];
+    char others_line[128 - (sizeof(rb_nativethread_lock_t) + sizeof(struct ccan_list_head)) % 128]; /* of 64 bytes, wherever the array begins */
 } jit_cont_lists[JIT_CONT_LISTS];
 
 /* At the start. */
