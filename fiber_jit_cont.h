@@ -18,7 +18,8 @@
  * a malloc of its own.
  *
  * Solution.  64 lists, each with a lock and on lines of its own.  A Fiber is in
- * that of its Ractor, and what is in the list is part of the Fiber.
+ * that of its Ractor, a thread's first in that of who made it, and what is in the
+ * list is part of the Fiber.
  *
  *   lists[].fibers, rb_jit_cont.node   changed with lists[].lock, walked with all
  *                                      Ractors stopped

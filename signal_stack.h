@@ -22,14 +22,14 @@
  * and of the thread's own what will be returned to.  That is the frame of
  * `ec->tag`, which the exception goes to, and its callers.  What lies beyond is
  * dead, and not all of it can be read.  Where that frame ends is what its setjmp
- * has kept, or, where that is the C library's, which hides it, up to 64 kB from
- * the tag, but not beyond the page that could not be touched.  The handler leaves
- * the address of that at the far end of the signal stack.
+ * has kept, or, where that is hidden or somewhere else, up to 64 kB from the tag,
+ * but not beyond the page that could not be touched.  The handler leaves the
+ * address of that at the far end of the signal stack.
  *
  * The signal stack has room for a collection (RUBY_SIGALTSTACK_SIZE), of which
  * 8 kB have been seen to be used.
  *
- * Limits.  With the C library's setjmp, a frame of several pages that stepped over
+ * Limits.  Where setjmp's is not used, a frame of several pages that stepped over
  * the end of the stack leaves no trace of where that is.  A function that ends the
  * stack in the middle of a change, with a lock of malloc's, say, leaves that as it
  * is, as in upstream.
@@ -69,6 +69,11 @@ rb_ec_machine_stack_ended(const rb_execution_context_t *ec, const void *address)
     if (signal_stack) *signal_stack = address;
 }
 
+/* __builtin_setjmp keeps frame pointer, address and stack pointer; on others than x86, and with shadow stacks, something else. */
+#if !defined(RUBY_JMP_BUF) && (defined(__x86_64__) || defined(__i386__)) && !(defined(__CET__) && (__CET__ & 2))
+#define SIGNAL_STACK_SETJMP_SP 2
+#endif
+
 /* Where what is alive ends on +ec+'s own stack, while it stands on +signal_stack+. */
 static VALUE *
 ec_machine_stack_end_of_tag(const rb_execution_context_t *ec, void *signal_stack)
@@ -76,8 +81,8 @@ ec_machine_stack_end_of_tag(const rb_execution_context_t *ec, void *signal_stack
     const struct rb_vm_tag *tag = ec->tag;
 
     while (signal_stack_include_p(signal_stack, tag)) tag = tag->prev;
-#ifndef RUBY_JMP_BUF
-    return tag->buf[2]; /* of __builtin_setjmp: frame pointer, address, stack pointer */
+#ifdef SIGNAL_STACK_SETJMP_SP
+    return tag->buf[SIGNAL_STACK_SETJMP_SP];
 #else
     enum { far = 64 * 1024 };
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGE_SIZE);
