@@ -12,7 +12,7 @@
  * Part of variable.c.
  *
  * What holds them, upstream's struct gen_ivtbl, is found by the word beside the page
- * of the object (gc_generic_ivar.h), without a lock.  An object that is not shareable
+ * of the object (gc/generic_ivar.h), without a lock.  An object that is not shareable
  * is its Ractor's alone, and so are its variables.  Of a shareable one they never
  * change if it is frozen; if it is not (a Proc, a Ractor), main may set plain ones, and
  * C any Ractor's internal ones: who stores another memory for them, or copies them, has

@@ -15,7 +15,7 @@
  * is set by `flags |= bit`, which is a load and a store.  Of two Ractors that do
  * so at once, one takes the other's bit away: an old object counts as young, and
  * what only it refers to is freed.  (In stock an object gets a second object_id,
- * too; ours is not in the header: gc_object_id.h.)
+ * too; ours is not in the header: gc/object_id.h.)
  *
  * Solution.  Where the object may be another Ractor's as well, the bit is set
  * by one atomic read-modify-write, and not at all where it is set already, so

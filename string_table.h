@@ -24,7 +24,7 @@
  *   hash  of its content, with the lowest bit set; 0: not stored yet
  *
  * A table holds weakly what it holds.  What has died leaves it when marking
- * ends, while all stand (gc_purge_strings.h), before any of it is swept.
+ * ends, while all stand (gc/purge_strings.h), before any of it is swept.
  *
  *                                 who                     needs
  *   rb_string_table_find          any Ractor              nothing; no safe point from

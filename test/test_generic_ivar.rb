@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_generic_ivar.rb - generic_ivar.h, gc_generic_ivar.h: instance variables of Strings, Arrays, ..., beside their pages.
+# test_generic_ivar.rb - generic_ivar.h, gc/generic_ivar.h: instance variables of Strings, Arrays, ..., beside their pages.
 
 require "test/unit"
 require_relative "assert_ractors"

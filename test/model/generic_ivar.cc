@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * gc_generic_ivar.h and generic_ivar.h, by the steps of rb_gen_ivtbl_get,
+ * gc/generic_ivar.h and generic_ivar.h, by the steps of rb_gen_ivtbl_get,
  * generic_ivar_set_shape_ivptr, rb_free_generic_ivar and gc_sweep_claim_free.  How the
  * words of a page are made and freed is in object_id.cc; here the page has them.
  *

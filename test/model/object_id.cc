@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * gc_object_id.h, gc_page_words.h, and of gc_sweep_claim.h what it does with ids.
+ * gc/object_id.h, gc/page_words.h, and of gc/sweep_claim.h what it does with ids.
  *
  * There is one page.  Its slot 0 is that of a dead object, which is freed and used
  * again; what is in slot 1 lives.  The words of the page are in memory of

@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * gc_sweep_claim.h, and of upstream's gc_sweep_step and gc_rest what they do with
+ * gc/sweep_claim.h, and of upstream's gc_sweep_step and gc_rest what they do with
  * claimed pages.
  *
  * A page is one dead object and one that lives.  What the sweep does to the dead

@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_MALLOC_ARENAS_H
 /**********************************************************************
 
-  gc_malloc_arenas.h - no more of malloc's arenas than processors can use
+  gc/malloc_arenas.h - no more of malloc's arenas than processors can use
 
   Licence: see LICENSE.
 

@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_GENERIC_IVAR_H
 /**********************************************************************
 
-  gc_generic_ivar.h - instance variables of Strings, Arrays, ..., kept beside the page of the object
+  gc/generic_ivar.h - instance variables of Strings, Arrays, ..., kept beside the page of the object
 
   Licence: see LICENSE.
 
@@ -17,7 +17,7 @@
  * read a variable of an Array of their own take twice as long as one thread.  Where
  * one has died, its page is swept with all stopped.
  *
- * Representation.  heap_page.generic_ivars, as gc_page_words.h says: the word of an
+ * Representation.  heap_page.generic_ivars, as gc/page_words.h says: the word of an
  * object is 0, or the address of that memory.
  *
  *                                   who                                needs
@@ -27,7 +27,7 @@
  *                                   the sweep, a claimed one too       the object is dead
  *   gc_generic_ivar_move            compaction                         all others stopped
  *
- * Invariants, beside those of gc_page_words.h.
+ * Invariants, beside those of gc/page_words.h.
  *   [1] Two never write to the word of one object at the same time.  What is not
  *       shareable is its Ractor's alone; what is dead is whose it is to sweep.
  *   [2] What the word points to is whole before the word is stored, and is freed by who

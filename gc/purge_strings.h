@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_PURGE_STRINGS_H
 /**********************************************************************
 
-  gc_purge_strings.h - dead Strings and Symbols leave their tables when marking ends
+  gc/purge_strings.h - dead Strings and Symbols leave their tables when marking ends
 
   Licence: see LICENSE.
 
@@ -18,7 +18,7 @@
  *
  * Solution.  All of them leave when marking ends, while all stand.  So nobody finds
  * what is dead, nobody brings it back, and it is swept as if it had never been in a
- * table: without a lock (gc_sweep_claim.h).
+ * table: without a lock (gc/sweep_claim.h).
  *
  * Representation.  To walk the tables would cost a collection of little else a third
  * more.  A page has a bit for each slot, weak_bits, set for what a table holds:

@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_PAGE_WORDS_H
 /**********************************************************************
 
-  gc_page_words.h - a word for each slot of a page, kept beside the page
+  gc/page_words.h - a word for each slot of a page, kept beside the page
 
   Licence: see LICENSE.
 
@@ -17,8 +17,8 @@
  *
  * Representation.  A field of struct heap_page: NULL, or a word for each slot of
  * the page, made when the first object of the page needs one.  What a word says,
- * and who may write it, is the affair of who has the field: gc_object_id.h,
- * gc_generic_ivar.h.  0 says nothing.
+ * and who may write it, is the affair of who has the field: gc/object_id.h,
+ * gc/generic_ivar.h.  0 says nothing.
  *
  * Invariants.
  *   [1] From a look at the field to the last use of its words there is no safe point.
@@ -34,7 +34,7 @@
  * Cost.  8 bytes a slot more, at most a fifth of the page.  It is the system's memory,
  * not the collector's: malloc_increase does not know it.  The words of a page that has
  * none in use any more go back when a step sweeps it, not when a Ractor does
- * (gc_sweep_claim.h).
+ * (gc/sweep_claim.h).
  */
 
 static inline size_t *

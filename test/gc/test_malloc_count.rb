@@ -1,8 +1,8 @@
 # frozen_string_literal: true
-# test_gc_malloc_count.rb - gc_malloc_count.h: malloc's bytes make the heap collect as often as in stock.
+# gc/test_malloc_count.rb - gc/malloc_count.h: malloc's bytes make the heap collect as often as in stock.
 
 require "test/unit"
-require_relative "minirubies"
+require_relative "../minirubies"
 
 class TestLockfreeGCMallocCount < Test::Unit::TestCase
   include LockfreeMinirubies

@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_SWEEP_CLAIM_H
 /**********************************************************************
 
-  gc_sweep_claim.h - a Ractor sweeps the page that it is about to fill
+  gc/sweep_claim.h - a Ractor sweeps the page that it is about to fill
 
   Licence: see LICENSE.
 
@@ -19,8 +19,8 @@
  * the lock, and has the lock again to say that the page is swept and its own.
  *
  *   what is freed     what takes nothing with it but memory of malloc's, and its words beside
- *   without the lock  the page (gc_object_id.h, gc_generic_ivar.h): gc_sweep_claim_frees_p.
- *                     Strings and Symbols are in no table any more (gc_purge_strings.h).
+ *   without the lock  the page (gc/object_id.h, gc/generic_ivar.h): gc_sweep_claim_frees_p.
+ *                     Strings and Symbols are in no table any more (gc/purge_strings.h).
  *                     Classes, methods, what has a finalizer or an id that _id2ref knows, and
  *                     T_DATA with a function of its own, or without a type, are left as they
  *                     are.  A page with one of those is given back, and swept with all

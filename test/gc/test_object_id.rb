@@ -1,9 +1,9 @@
 # frozen_string_literal: true
-# test_gc_object_id.rb - gc_object_id.h: ids of objects beside their pages, taken, moved, freed and looked up without a table.
+# gc/test_object_id.rb - gc/object_id.h: ids of objects beside their pages, taken, moved, freed and looked up without a table.
 
 require "test/unit"
-require_relative "assert_ractors"
-require_relative "minirubies"
+require_relative "../assert_ractors"
+require_relative "../minirubies"
 
 class TestLockfreeGCObjectId < Test::Unit::TestCase
   include LockfreeAssertRactors

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
-# test_gc_room.rb - gc_room.h: how often several Ractors collect, and how large their heap is.
+# gc/test_room.rb - gc/room.h: how often several Ractors collect, and how large their heap is.
 
 require "etc"
 require "test/unit"
-require_relative "minirubies"
+require_relative "../minirubies"
 
 class TestLockfreeGCRoom < Test::Unit::TestCase
   include LockfreeMinirubies

@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_PROFILE_H
 /**********************************************************************
 
-  gc_profile.h - GC::Profiler, for every Ractor
+  gc/profile.h - GC::Profiler, for every Ractor
 
   Licence: see LICENSE.
 

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
-# test_gc_malloc_arenas.rb - gc_malloc_arenas.h: how many arenas the C library makes for 8 Ractors.
+# gc/test_malloc_arenas.rb - gc/malloc_arenas.h: how many arenas the C library makes for 8 Ractors.
 
 require "test/unit"
-require_relative "minirubies"
+require_relative "../minirubies"
 
 class TestLockfreeGCMallocArenas < Test::Unit::TestCase
   include LockfreeMinirubies

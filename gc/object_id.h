@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_OBJECT_ID_H
 /**********************************************************************
 
-  gc_object_id.h - Object#object_id, kept beside the page of the object
+  gc/object_id.h - Object#object_id, kept beside the page of the object
 
   Licence: see LICENSE.
 
@@ -17,7 +17,7 @@
  * that is in the tables by a bit of its header, which others may be writing to,
  * and what is in a table is not freed without stopping all.
  *
- * Representation.  heap_page.object_ids, as gc_page_words.h says: a word is 0, or
+ * Representation.  heap_page.object_ids, as gc/page_words.h says: a word is 0, or
  * the number of an id; the id is the number times OBJ_ID_INCREMENT.  Nothing is
  * written to the object, FL_SEEN_OBJ_ID is never set.
  *
@@ -34,7 +34,7 @@
  *   gc_object_id_free_claimed  who claimed the page   no lock
  *   gc_object_id_move          compaction             all others stopped
  *
- * Invariants, beside those of gc_page_words.h.
+ * Invariants, beside those of gc/page_words.h.
  *   [1] A word is written from 0 to a number once for each object, by compare-and-swap
  *       (take); who loses it has the winner's number.  As long as there is one Ractor,
  *       a store does.

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
-# test_gc_remember.rb - the GC's remembered set, which Ractors write to at once.
+# gc/test_remember.rb - the GC's remembered set, which Ractors write to at once.
 
 require "test/unit"
-require_relative "assert_ractors"
+require_relative "../assert_ractors"
 
 class TestLockfreeGCRemember < Test::Unit::TestCase
   include LockfreeAssertRactors

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
-# test_gc_sweep_claim.rb - gc_sweep_claim.h: Ractors sweep pages without the VM lock, beside all that wants the heap swept.
+# gc/test_sweep_claim.rb - gc/sweep_claim.h: Ractors sweep pages without the VM lock, beside all that wants the heap swept.
 
 require "test/unit"
-require_relative "assert_ractors"
+require_relative "../assert_ractors"
 
 class TestLockfreeGCSweepClaim < Test::Unit::TestCase
   include LockfreeAssertRactors

@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_ROOM_H
 /**********************************************************************
 
-  gc_room.h - room in the heap for each Ractor that makes objects
+  gc/room.h - room in the heap for each Ractor that makes objects
 
   Licence: see LICENSE.
 

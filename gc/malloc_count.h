@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_MALLOC_COUNT_H
 /**********************************************************************
 
-  gc_malloc_count.h - malloc's bytes, counted by each thread and told in bulk
+  gc/malloc_count.h - malloc's bytes, counted by each thread and told in bulk
 
   Licence: see LICENSE.
 
@@ -24,7 +24,7 @@
  * not tell the rest.
  *
  * What is taken in all since the last collection, whatever was given back, is told
- * as well, for gc_room.h.
+ * as well, for gc/room.h.
  *
  * Before there is a second Ractor all is as in stock.
  *

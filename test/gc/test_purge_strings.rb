@@ -1,8 +1,8 @@
 # frozen_string_literal: true
-# test_gc_purge_strings.rb - gc_purge_strings.h: what is dead leaves its table in minor and major collections, moved or not.
+# gc/test_purge_strings.rb - gc/purge_strings.h: what is dead leaves its table in minor and major collections, moved or not.
 
 require "test/unit"
-require_relative "assert_ractors"
+require_relative "../assert_ractors"
 
 class TestLockfreeGCPurgeStrings < Test::Unit::TestCase
   include LockfreeAssertRactors
