@@ -41,6 +41,10 @@
  *   lent          Who must not stand while it waits for the lock (NO_BARRIER: it
  *                 is in the middle of something), or is none of the running
  *                 threads, is lent the lock while the stopper waits for others.
+ *   starving      one that waits for the lock has been passed by: below.
+ *   handed        so the lock was taken back for those who wait, and is that
+ *                 one's who is woken first.
+ *   passed_by_cnt those that a stop should have let go on, and the next kept.
  *
  * Invariants, with the guard held:
  *   [1] th->sched.standing for standing_cnt of running_threads, no others
@@ -50,6 +54,7 @@
  *       context saved
  *   [4] a thread sleeps on `free` or `free_no_barrier`, and there is no stopper:
  *       word == 2, or one that was woken has not got the guard yet
+ *   [5] handed: word == 2, nobody has the lock, and one that waits was woken
  *
  * Who has the lock reads `stopper` without the guard: only the lock's holder
  * sets it, and only to itself; who has been lent the lock sees another's.
@@ -62,12 +67,20 @@
  *   rb_vm_stop_end         stopper, borrower            the lock, to give it
  *   rb_vm_stop_join        a running thread             no lock at all; a safe point
  *
+ * Who gives the lock may have it again before the one that is woken has looked,
+ * and may stop those again who have been released and not been on a processor
+ * yet.  That takes the fewest switches of threads; but one that collects over and
+ * over, or every one while GC.stress is set, would have the others stand for
+ * ever.  So who has been passed by for a slice is handed the lock (as by Go's
+ * sync.Mutex), or goes on before the next stop is asked for.
+ *
  * A stop lasts until its Ractor gives the lock: who asked for it in an inner
  * section of the lock has the others stand in the outer ones, too.
  *
  * Orders.  A swap of `word` that gives the lock is a release, which the swap
- * that takes it acquires; all else happens under the guard.  What the stopper
- * has done the released see: it gives the guard after, they take it.
+ * that takes it acquires, also where that is for another one, who gets it with the
+ * guard; all else happens under the guard.  What the stopper has done the released
+ * see: it gives the guard after, they take it.
  *
  * test/model/stop.cc is this, with what goes wrong if a step is left out.
  *
@@ -89,6 +102,9 @@ struct rb_vm_lock {
     struct rb_ractor_struct *stopper;
     bool all_stand;
     bool lent;
+    bool starving;
+    bool handed;
+    unsigned int passed_by_cnt;
     unsigned int standing_cnt;
     unsigned int waiting_cnt, waiting_no_barrier_cnt; /* asleep on the next two */
 

@@ -18,6 +18,9 @@ void rb_del_running_thread(rb_thread_t *th);
 /* The lock is mostly held for less than a switch of threads takes: look so often before sleeping. */
 #define VM_LOCK_SPINS 60
 
+/* Others may pass by one that waits for the lock, or to go on after a stop, for so long: a slice. */
+#define VM_LOCK_STARVING (10 * RB_HRTIME_PER_MSEC)
+
 /* At the start, and in a child, where other threads held or waited for it. */
 void
 rb_vm_lock_init(rb_vm_t *vm)
@@ -48,6 +51,15 @@ vm_lock_sleep(rb_vm_t *vm, rb_ractor_t *cr, rb_nativethread_cond_t *cond)
     ractor_sched_set_unlocked(vm, cr);
     rb_native_cond_wait(cond, &vm->ractor.sched.lock);
     ractor_sched_set_locked(vm, cr);
+}
+
+/* Whether who waits since +*came+, which is 0 before it has slept, has been passed by for long.  Before each sleep. */
+static bool
+vm_lock_starving_p(rb_hrtime_t *came)
+{
+    if (*came) return rb_hrtime_now() - *came > VM_LOCK_STARVING;
+    *came = rb_hrtime_now();
+    return false;
 }
 
 /* The running thread of +cr+, if it is the caller: the one that a stop waits for. */
@@ -107,7 +119,11 @@ rb_vm_lock_wait(rb_vm_t *vm, rb_ractor_t *cr, bool no_barrier)
     ractor_sched_lock(vm, cr);
     RACTOR_WAITS(lock_queue(th, lock));
     if (stands) vm_stop_stand_locked(vm, stands);
-    while (true) {
+    for (rb_hrtime_t came = 0;; ) {
+        if (came && lock->handed) {
+            lock->handed = false;
+            break;
+        }
         if (!lock->stopper) {
             if (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE) == 0) break;
         }
@@ -115,6 +131,7 @@ rb_vm_lock_wait(rb_vm_t *vm, rb_ractor_t *cr, bool no_barrier)
             lock->lent = true;
             break;
         }
+        if (vm_lock_starving_p(&came)) lock->starving = true;
         ++*waiting_cnt;
         vm_lock_sleep(vm, cr, stands ? &lock->free : &lock->free_no_barrier);
         --*waiting_cnt;
@@ -122,6 +139,22 @@ rb_vm_lock_wait(rb_vm_t *vm, rb_ractor_t *cr, bool no_barrier)
     if (stands) vm_stop_go_locked(vm, stands);
     RACTOR_WAITS(lock_end(th, lock));
     ractor_sched_unlock(vm, cr);
+}
+
+/*
+ * The lock was given: has it again, for those who wait, if they have been passed by for long.  To be followed by
+ * vm_lock_wake_one.  With the guard.
+ */
+static void
+vm_lock_hand_on_locked(struct rb_vm_lock *lock)
+{
+    unsigned int is_free = 0;
+
+    if (lock->starving && lock->waiting_cnt + lock->waiting_no_barrier_cnt > 0 &&
+        __atomic_compare_exchange_n(&lock->word, &is_free, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        lock->handed = true;
+        lock->starving = false;
+    }
 }
 
 /* Wakes one that wants the lock.  It passes that on: it takes the lock as one that somebody else wants. */
@@ -149,6 +182,7 @@ rb_vm_lock_wake(rb_vm_t *vm)
     RACTOR_WAITS(here(&giver));
     ractor_sched_lock(vm, NULL);
     RACTOR_WAITS(give(lock, &giver));
+    vm_lock_hand_on_locked(lock);
     vm_lock_wake_one(lock, lock->waiting_no_barrier_cnt > 0, lock->waiting_cnt > 0);
     ractor_sched_unlock(vm, NULL);
 }
@@ -200,6 +234,7 @@ rb_vm_stop_others(rb_vm_t *vm, rb_ractor_t *cr)
 
     RACTOR_WAITS(begin(th, RACTOR_STOPS_OTHERS));
     ractor_sched_lock(vm, cr);
+    while (lock->passed_by_cnt > 0) vm_lock_sleep(vm, cr, &lock->complete);
     RACTOR_WAITS(stop_begin(th, lock));
     lock->stopper = cr;
     vm->ractor.sync.lock_rec = 0;
@@ -231,10 +266,37 @@ rb_vm_stop_end(rb_vm_t *vm)
     lock->all_stand = false;
     vm->ractor.sync.lock_owner = NULL;
     vm_lock_give(lock);
+    vm_lock_hand_on_locked(lock);
     ractor_sched_unlock(vm, NULL);
 
     rb_native_cond_broadcast(&lock->release);
     vm_lock_wake_one(lock, no_barrier, other);
+}
+
+/* One that waits for the end of a stop, and of the next, if that comes first. */
+struct vm_stop_waiter {
+    rb_hrtime_t came;
+    bool passed_by; /* counted in passed_by_cnt */
+};
+
+/* Sleeps until it is woken at the end of a stop.  With the guard, which is not held meanwhile. */
+static void
+vm_stop_sleep_locked(rb_vm_t *vm, rb_ractor_t *cr, struct vm_stop_waiter *waiter)
+{
+    struct rb_vm_lock *lock = &vm->ractor.sync.vm_lock;
+
+    if (!waiter->passed_by && vm_lock_starving_p(&waiter->came)) {
+        waiter->passed_by = true;
+        lock->passed_by_cnt++;
+    }
+    vm_lock_sleep(vm, cr, &lock->release);
+}
+
+/* It goes on: so may the next stop.  With the guard. */
+static void
+vm_stop_woken_locked(struct rb_vm_lock *lock, const struct vm_stop_waiter *waiter)
+{
+    if (waiter->passed_by && --lock->passed_by_cnt == 0) rb_native_cond_signal(&lock->complete);
 }
 
 /* Stands if somebody asks for it, until he is done. */
@@ -252,7 +314,9 @@ rb_vm_stop_join(rb_thread_t *th)
     if (lock->stopper && lock->stopper != cr) {
         vm_stop_stand_locked(vm, th);
         RACTOR_WAITS(begin(th, RACTOR_STANDS));
-        while (lock->stopper) vm_lock_sleep(vm, cr, &lock->release);
+        struct vm_stop_waiter waiter = {0};
+        while (lock->stopper) vm_stop_sleep_locked(vm, cr, &waiter);
+        vm_stop_woken_locked(lock, &waiter);
         RACTOR_WAITS(stand_end(th, lock));
         vm_stop_go_locked(vm, th);
     }
@@ -271,14 +335,17 @@ vm_stop_await_end_locked(struct rb_thread_sched *sched, rb_ractor_t *cr, rb_vm_t
 
     if (!lock->stopper || lock->stopper == cr) return;
 
+    struct vm_stop_waiter waiter = {0};
+
     RACTOR_WAITS(ready_stands(th));
     while (lock->stopper && lock->stopper != cr) {
         thread_sched_unlock(sched, th);
-        vm_lock_sleep(vm, cr, &lock->release);
+        vm_stop_sleep_locked(vm, cr, &waiter);
         ractor_sched_unlock(vm, cr);
         thread_sched_lock(sched, th);
         ractor_sched_lock(vm, cr);
     }
+    vm_stop_woken_locked(lock, &waiter);
     RACTOR_WAITS(stand_end(th, lock));
 }
 

@@ -20,7 +20,7 @@
  */
 
 #define SCENARIOS(S) \
-    S(two_sections) S(three_sections) S(stop_beside_waiter) S(stop_again) S(inner_sections) \
+    S(two_sections) S(three_sections) S(passed_by) S(collects_again) S(stop_beside_waiter) S(stop_again) S(inner_sections) \
     S(no_barrier) S(not_running) S(two_borrowers) S(borrower_stops) S(becomes_running) \
     S(termination)
 
@@ -32,6 +32,13 @@
     M(two_sections, SET_BEFORE_GUARD, "the word says that somebody sleeps before he has the guard, under which he goes to sleep") \
     M(two_sections, WOKEN_WITHOUT_GUARD, "who gives the lock reads without the guard who sleeps") \
     M(three_sections, TAKEN_AS_1, "who has waited takes the lock as one that nobody else wants") \
+    M(passed_by, HANDED_NO_ACQUIRE, "the lock is taken back plainly for who waits") \
+    M(passed_by, HANDED_TWICE, "who is handed the lock does not say that he has it") \
+    M(passed_by, HANDED_AS_1, "the lock is taken back as one that nobody else wants") \
+    M(passed_by, HANDED_TO_NOBODY, "the lock is taken back though nobody waits for it") \
+    M(passed_by, HANDED_SILENTLY, "nobody is woken to take what was handed on") \
+    M(collects_again, PASSED_BY_SILENTLY, "the next stopper is not told that who was passed by goes on") \
+    M(becomes_running, PASSED_BY_SILENTLY_RUNNING, "the same of a thread that is to run") \
     M(stop_beside_waiter, WAITER_NOT_STANDING, "who waits for the lock does not stand: as if it were a mutex") \
     M(stop_beside_waiter, WAITER_NOT_SAVED, "who waits for the lock has not saved its machine context") \
     M(stop_beside_waiter, WAITER_TELLS_NOBODY, "the stopper is not told that somebody waits for the lock") \
@@ -103,8 +110,8 @@ struct stop_scenario : scenario<S, RACTORS> {
     rl::atomic<int> word;
     rl::atomic<int> lock_owner;         /* vm_locked reads it whenever it likes */
     rl::var<int> lock_rec;              /* VM lock */
-    rl::var<int> stopper, standing_cnt, waiting_cnt, waiting_no_barrier_cnt, running_cnt;
-    rl::var<bool> all_stand, lent;
+    rl::var<int> stopper, standing_cnt, waiting_cnt, waiting_no_barrier_cnt, passed_by_cnt, running_cnt;
+    rl::var<bool> all_stand, lent, starving, handed;
     ractor_thread ractors[RACTORS];
     rl::var<int> shared;                /* VM lock */
     cond asking;                        /* of the model: a thread that computes is asked */
@@ -115,9 +122,9 @@ struct stop_scenario : scenario<S, RACTORS> {
         word.store(0, plain, $);
         lock_owner.store(NOBODY, plain, $);
         stopper($) = NOBODY;
-        lock_rec($) = standing_cnt($) = waiting_cnt($) = waiting_no_barrier_cnt($) = shared($) = 0;
+        lock_rec($) = standing_cnt($) = waiting_cnt($) = waiting_no_barrier_cnt($) = passed_by_cnt($) = shared($) = 0;
         running_cnt($) = RACTORS - (not_running != NOBODY);
-        all_stand($) = lent($) = false;
+        all_stand($) = lent($) = starving($) = handed($) = false;
         for (int i = 0; i < RACTORS; i++) {
             ractors[i].running($) = i != not_running;
             ractors[i].standing($) = ractors[i].half_made($) = false;
@@ -129,7 +136,8 @@ struct stop_scenario : scenario<S, RACTORS> {
     void
     after()
     {
-        RL_ASSERT(word.load(plain, $) == 0 && standing_cnt($) == 0 && stopper($) == NOBODY && !lent($) && !all_stand($));
+        RL_ASSERT(word.load(plain, $) == 0 && standing_cnt($) == 0 && stopper($) == NOBODY);
+        RL_ASSERT(!lent($) && !all_stand($) && !handed($) && passed_by_cnt($) == 0);
     }
 
     /* ---- vm/lock.h, vm/stop.h ------------------------------------- */
@@ -193,7 +201,11 @@ struct stop_scenario : scenario<S, RACTORS> {
         if (looked && word.exchange(2, rl::mo_acquire, $) == 0) return;
         guarded locked(guard);
         if (counts) stand_locked(number, WAITER_TELLS_NOBODY);
-        while (true) {
+        for (bool slept = false;; slept = true) {
+            if (slept && handed($)) {
+                handed($) = mutant == HANDED_TWICE;
+                break;
+            }
             if (looked) {
                 looked = false;
             }
@@ -205,11 +217,26 @@ struct stop_scenario : scenario<S, RACTORS> {
                 lent($) = true;
                 break;
             }
+            if (slept && rl::rand(2)) starving($) = true; /* a millisecond has passed, or not */
             cnt($)++;
             (stands ? free : free_no_barrier).wait(guard, false, $);
             cnt($)--;
         }
         if (counts) go_locked(number);
+    }
+
+    /* vm_lock_hand_on_locked */
+    bool
+    hand_on_locked()
+    {
+        int is_free = 0;
+
+        if (!starving($) || (waiting_cnt($) + waiting_no_barrier_cnt($) == 0 && mutant != HANDED_TO_NOBODY)) return false;
+        if (word.compare_exchange_strong(is_free, mutant == HANDED_AS_1 ? 1 : 2, acquire(HANDED_NO_ACQUIRE), $, rl::mo_relaxed, $)) {
+            handed($) = true;
+            starving($) = false;
+        }
+        return handed($);
     }
 
     void
@@ -227,13 +254,14 @@ struct stop_scenario : scenario<S, RACTORS> {
     void
     wake()
     {
-        bool no_barrier, other;
+        bool no_barrier, other, handed;
         {
             guarded locked(guard, mutant != WOKEN_WITHOUT_GUARD);
             no_barrier = waiting_no_barrier_cnt($) > 0;
             other = waiting_cnt($) > 0;
+            handed = hand_on_locked();
         }
-        wake_one(no_barrier, other);
+        if (!handed || mutant != HANDED_SILENTLY) wake_one(no_barrier, other);
     }
 
     void
@@ -276,6 +304,7 @@ struct stop_scenario : scenario<S, RACTORS> {
         if (mutant == ASKED_BEFORE) ask_locked(number);
 
         guarded locked(guard);
+        while (passed_by_cnt($) > 0) complete.wait(guard, false, $);
         stopper($) = number;
         lock_rec($) = 0;
         lock_owner.store(NOBODY, plain, $);
@@ -319,10 +348,34 @@ struct stop_scenario : scenario<S, RACTORS> {
             if (mutant != ENDED_BY_INNER || lock_rec($) == 0) {
                 lock_owner.store(NOBODY, plain, $);
                 if (mutant != GIVEN_BEFORE) give();
+                hand_on_locked();
             }
         }
         if (mutant != NOT_RELEASED) release.notify_all($);
-        if (mutant != WAITER_NOT_WOKEN) wake_one(no_barrier, other);
+        if (mutant != WAITER_NOT_WOKEN ) wake_one(no_barrier, other);
+    }
+
+    struct stop_waiter {
+        bool slept, passed_by;
+    };
+
+    /* vm_stop_sleep_locked */
+    void
+    stop_sleep_locked(stop_waiter &waiter)
+    {
+        if (waiter.slept && rl::rand(2)) {
+            waiter.passed_by = true;
+            passed_by_cnt($)++;
+        }
+        waiter.slept = true;
+        release.wait(guard, false, $);
+    }
+
+    /* vm_stop_woken_locked */
+    void
+    stop_woken_locked(const stop_waiter &waiter, mutants silently)
+    {
+        if (waiter.passed_by && --passed_by_cnt($) == 0 && mutant != silently) complete.notify_one($);
     }
 
     /* rb_vm_stop_join */
@@ -332,10 +385,13 @@ struct stop_scenario : scenario<S, RACTORS> {
         if (mutant != JOIN_NOT_SAVED) save(number);
         guarded locked(guard);
         if (stopper($) != NOBODY && stopper($) != number) {
+            stop_waiter waiter = {};
+
             stand_locked(number, JOIN_TELLS_NOBODY);
             do {
-                release.wait(guard, false, $);
+                stop_sleep_locked(waiter);
             } while (stopper($) != NOBODY && mutant != JOIN_LOOKS_ONCE);
+            stop_woken_locked(waiter, PASSED_BY_SILENTLY);
             go_locked(number);
         }
     }
@@ -344,10 +400,12 @@ struct stop_scenario : scenario<S, RACTORS> {
     void
     await_end_locked(int number)
     {
+        stop_waiter waiter = {};
+
         while (stopper($) != NOBODY && stopper($) != number && mutant != ADDED_DURING_STOP) {
             if (mutant != SCHED_KEPT) ractors[number].sched.unlock($);
             if (mutant == SAVED_AGAIN) save(number);
-            release.wait(guard, false, $);
+            stop_sleep_locked(waiter);
             if (mutant != SCHED_KEPT) {
                 guard.unlock($);
                 ractors[number].sched.lock($);
@@ -355,6 +413,7 @@ struct stop_scenario : scenario<S, RACTORS> {
             }
             if (mutant == ADD_LOOKS_ONCE) break;
         }
+        stop_woken_locked(waiter, PASSED_BY_SILENTLY_RUNNING);
     }
 
     /* rb_add_running_thread; a wait that has ended */
@@ -491,6 +550,35 @@ struct three_sections : stop_scenario<three_sections, 3> {
     void ractor(int number) { section(number); }
 };
 
+/* One of three may find the lock taken when it is woken for it. */
+struct passed_by : stop_scenario<passed_by, 3> {
+    void setup() { start(); }
+
+    void
+    ractor(int number)
+    {
+        section(number);
+        if (number == 0) section(number);
+    }
+};
+
+/* One collects over and over, and one computes. */
+struct collects_again : stop_scenario<collects_again, 2> {
+    void setup() { start(); }
+
+    void
+    ractor(int number)
+    {
+        if (number == 0) {
+            for (int i = 0; i < 4; i++) collect(number);
+        }
+        else {
+            compute(number);
+        }
+        end(number);
+    }
+};
+
 /* One computes and one wants the lock while all are stopped. */
 struct stop_beside_waiter : stop_scenario<stop_beside_waiter, 3> {
     void setup() { start(); }
@@ -621,8 +709,7 @@ struct becomes_running : stop_scenario<becomes_running, 3> {
     ractor(int number)
     {
         if (number == 0) {
-            collect(number);
-            collect(number);
+            for (int i = 0; i < 3; i++) collect(number);
         }
         if (number == 1) {
             add_running(number);

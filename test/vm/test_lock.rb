@@ -97,6 +97,25 @@ class TestLockfreeVMLock < Test::Unit::TestCase
     RUBY
   end
 
+  # One collects over and over, and could have the lock and stop the others each time before those that it has released
+  # are on a processor.  Without their turn they got to 1 to 60 in thousands of collections.
+  def test_stops_over_and_over_let_others_go_on
+    assert_ractors(<<~'RUBY')
+      KEPT = Ractor.make_shareable(Array.new(300_000) { |i| [i] }) # so that a collection takes milliseconds
+      collections = GC.count
+      Ractor.new { loop { GC.start } }
+      Thread.pass until GC.count > collections + 10
+      { "computes" => -> { }, "wants the lock" => -> { Class.new } }.each do |what, work|
+        last, turns = GC.count + 400, 0
+        while GC.count < last
+          work.call
+          turns += 1
+        end
+        assert_operator(turns, :>, 400, what)
+      end
+    RUBY
+  end
+
   # Sections that are left by an exception, between stops.
   def test_sections_left_by_exceptions
     assert_ractor(<<~'RUBY', timeout: 60)
