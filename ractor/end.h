@@ -27,7 +27,8 @@
  * whether there is anything to run: lockfree/thread_ready_once.h.
  *
  * At the end of the process the native thread may not come there any more, so that
- * Ractors are not freed then (rb_gc_shutdown_call_finalizer_p).
+ * Ractors are not freed then (rb_gc_shutdown_call_finalizer_p).  With
+ * RUBY_FREE_AT_EXIT, which frees them, main waits for it.
  */
 
 /* The thread that +nt+ carried last is gone.  +nt+ itself, without its lock. */
@@ -64,6 +65,23 @@ thread_sched_buried_p(rb_thread_t *th)
     bool queued = sched->queued;
     pthread_mutex_unlock(&sched->lock_);
     return !queued;
+}
+
+/* Main, when all other Ractors have ended: waits until their native threads have left them, for a second at most. */
+void
+rb_vm_await_buried(rb_vm_t *vm)
+{
+    const struct timespec pause = { .tv_nsec = 1000 * 1000 };
+    rb_thread_t *th;
+
+    for (int i = 0; i < 1000; i++) {
+        bool buried = true;
+        ccan_list_for_each(&vm->ractor.sched.zombie_threads, th, sched.node.zombie_threads) {
+            buried = buried && thread_sched_buried_p(th);
+        }
+        if (buried) return;
+        nanosleep(&pause, NULL);
+    }
 }
 
 #endif /* LOCKFREE_RACTOR_END_H */

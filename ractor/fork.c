@@ -29,7 +29,11 @@
  * when it ended before can still be taken.
  *
  * A process that only forks in order to execute a file (system, spawn, popen)
- * runs no Ruby in the child, and stops nobody while it does.
+ * runs no Ruby in the child, and stops nobody while it does: the parent reads from
+ * a pipe, which is closed by exec, whether that has succeeded.  It waits as one
+ * that need not stand, since the child may wait for others: to open a FIFO, say.
+ * And it does not stand while both ends of the pipe are open in the parent, as
+ * another Ractor's child, forked then, would keep it open while it lives.
  *
  * Before any fork upstream flushes $stdout and $stderr, those of main: with the
  * lock of main's thread, so that a Ractor waits for it, a deadlock as far as it
@@ -47,6 +51,7 @@
 #include "internal/gc.h"
 #include "internal/io.h"
 #include "ractor_core.h"
+#include "ruby/thread.h"
 #include "vm_sync.h"
 #include "lockfree/ractor/fork.h"
 #include "lockfree/vm/insns_count.h"
@@ -89,6 +94,24 @@ rb_ractor_flush_before_fork(void)
     }
     rb_io_flush(rb_ractor_stdout());
     rb_io_flush(rb_ractor_stderr());
+}
+
+static void *
+fork_await_readable(void *fd)
+{
+#ifdef HAVE_POLL
+    struct pollfd poller = { .fd = *(int *)fd, .events = POLLIN };
+    while (poll(&poller, 1, -1) < 0 && errno == EINTR);
+#endif
+    return NULL;
+}
+
+/* Until the child has executed its file, or says in +fd+ why not.  Any Ractor, without the VM lock.  Raises nothing: who has
+ * an interrupt to deal with does not wait here, but where it reads. */
+void
+rb_ractor_await_exec(int fd)
+{
+    if (rb_multi_ractor_p()) rb_nogvl(fork_await_readable, &fd, NULL, NULL, RB_NOGVL_INTR_FAIL);
 }
 
 /* Any Ractor, without the VM lock. */

@@ -5,6 +5,7 @@
 struct rb_thread_struct;
 
 void rb_ractor_flush_before_fork(void);
+void rb_ractor_await_exec(int fd);
 void rb_ractor_before_fork(void);
 void rb_ractor_after_fork(void);
 void rb_exec_stop_timer_thread(void);

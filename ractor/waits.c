@@ -603,8 +603,8 @@ rb_ractor_waits_stop_begin(rb_thread_t *th, struct rb_vm_lock *lock)
     bool known = w && w->state == RACTOR_STOPS_OTHERS;
 
     lock->waits.stopper = known ? w->at : waits_nobody;
-    lock->waits.stop_begun = known ? w->since : waits_now();
-    if (known && w->trace) ractor_trace_arrow(w->trace, true, "stop", w->since, w->since);
+    lock->waits.stop_begun = waits_now(); /* those that went on first have nothing to do with it */
+    if (known && w->trace) ractor_trace_arrow(w->trace, true, "stop", lock->waits.stop_begun, lock->waits.stop_begun);
 }
 
 /* The others may go on.  A stop that was asked for before counting began is the enabler's, and has no beginning. */

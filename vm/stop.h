@@ -100,6 +100,18 @@ vm_stop_go_locked(rb_vm_t *vm, rb_thread_t *th)
     vm->ractor.sync.vm_lock.standing_cnt--;
 }
 
+/* Wakes one that wants the lock.  It passes that on: it takes the lock as one that somebody else wants. */
+static void
+vm_lock_wake_one(struct rb_vm_lock *lock, bool no_barrier, bool other)
+{
+    if (no_barrier) {
+        rb_native_cond_signal(&lock->free_no_barrier);
+    }
+    else if (other) {
+        rb_native_cond_signal(&lock->free);
+    }
+}
+
 /* Takes the lock that somebody else has, when it can be had.  A safe point, but with +no_barrier+. */
 void
 rb_vm_lock_wait(rb_vm_t *vm, rb_ractor_t *cr, bool no_barrier)
@@ -132,6 +144,7 @@ rb_vm_lock_wait(rb_vm_t *vm, rb_ractor_t *cr, bool no_barrier)
             break;
         }
         if (vm_lock_starving_p(&came)) lock->starving = true;
+        if (lock->handed) vm_lock_wake_one(lock, lock->waiting_no_barrier_cnt > 0, lock->waiting_cnt > 0); /* glibc bug 25847 */
         ++*waiting_cnt;
         vm_lock_sleep(vm, cr, stands ? &lock->free : &lock->free_no_barrier);
         --*waiting_cnt;
@@ -154,18 +167,6 @@ vm_lock_hand_on_locked(struct rb_vm_lock *lock)
         __atomic_compare_exchange_n(&lock->word, &is_free, 2, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         lock->handed = true;
         lock->starving = false;
-    }
-}
-
-/* Wakes one that wants the lock.  It passes that on: it takes the lock as one that somebody else wants. */
-static void
-vm_lock_wake_one(struct rb_vm_lock *lock, bool no_barrier, bool other)
-{
-    if (no_barrier) {
-        rb_native_cond_signal(&lock->free_no_barrier);
-    }
-    else if (other) {
-        rb_native_cond_signal(&lock->free);
     }
 }
 
@@ -353,7 +354,7 @@ vm_stop_await_end_locked(struct rb_thread_sched *sched, rb_ractor_t *cr, rb_vm_t
 void
 rb_vm_await_termination(rb_vm_t *vm, rb_ractor_t *cr)
 {
-    rb_thread_t *th = rb_ec_thread_ptr(cr->threads.running_ec);
+    rb_thread_t *th = GET_THREAD(); /* cr->threads.running_ec may have been unset by a thread that was on its way out */
     rb_nativethread_cond_t *cond = &vm->ractor.sync.terminate_cond;
 
     RB_VM_SAVE_MACHINE_CONTEXT(th);

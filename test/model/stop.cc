@@ -16,13 +16,14 @@
  * race; and it must find all of them from the machine context that was saved.
  * A thread that computes goes on until it is asked to stop: who is not asked is
  * a deadlock.  So is a wake-up that is lost, since nobody wakes up without one,
- * and main does not look after a second whether all have ended.
+ * and main does not look after a second whether all have ended.  Whether somebody
+ * is passed by for ever it does not see: each scenario ends.
  */
 
 #define SCENARIOS(S) \
-    S(two_sections) S(three_sections) S(passed_by) S(collects_again) S(stop_beside_waiter) S(stop_again) S(inner_sections) \
-    S(no_barrier) S(not_running) S(two_borrowers) S(borrower_stops) S(becomes_running) \
-    S(termination)
+    S(two_sections) S(three_sections) S(passed_by) S(stop_beside_waiter) S(stop_again) S(inner_sections) \
+    S(collects_again) S(woken_for_nothing) S(no_barrier) S(not_running) S(two_borrowers) S(borrower_stops) \
+    S(becomes_running) S(termination)
 
 #define MUTANTS(M) \
     M(two_sections, TAKE_NO_ACQUIRE, "the lock is taken plainly") \
@@ -37,6 +38,7 @@
     M(passed_by, HANDED_AS_1, "the lock is taken back as one that nobody else wants") \
     M(passed_by, HANDED_TO_NOBODY, "the lock is taken back though nobody waits for it") \
     M(passed_by, HANDED_SILENTLY, "nobody is woken to take what was handed on") \
+    M(woken_for_nothing, PASSED_BY_TWICE, "one that is woken without a cause is counted again") \
     M(collects_again, PASSED_BY_SILENTLY, "the next stopper is not told that who was passed by goes on") \
     M(becomes_running, PASSED_BY_SILENTLY_RUNNING, "the same of a thread that is to run") \
     M(stop_beside_waiter, WAITER_NOT_STANDING, "who waits for the lock does not stand: as if it were a mutex") \
@@ -187,6 +189,17 @@ struct stop_scenario : scenario<S, RACTORS> {
         return word.exchange(2, acquire(WAIT_NO_ACQUIRE), $) == 0;
     }
 
+    void
+    wake_one(bool no_barrier, bool other)
+    {
+        if (no_barrier) {
+            free_no_barrier.notify_one($);
+        }
+        else if (other) {
+            free.notify_one($);
+        }
+    }
+
     /* rb_vm_lock_wait */
     void
     wait(int number, bool no_barrier)
@@ -217,7 +230,8 @@ struct stop_scenario : scenario<S, RACTORS> {
                 lent($) = true;
                 break;
             }
-            if (slept && rl::rand(2)) starving($) = true; /* a millisecond has passed, or not */
+            if (slept && rl::rand(2)) starving($) = true; /* a slice has passed, or not */
+            if (handed($)) wake_one(waiting_no_barrier_cnt($) > 0, waiting_cnt($) > 0);
             cnt($)++;
             (stands ? free : free_no_barrier).wait(guard, false, $);
             cnt($)--;
@@ -237,17 +251,6 @@ struct stop_scenario : scenario<S, RACTORS> {
             starving($) = false;
         }
         return handed($);
-    }
-
-    void
-    wake_one(bool no_barrier, bool other)
-    {
-        if (no_barrier) {
-            free_no_barrier.notify_one($);
-        }
-        else if (other) {
-            free.notify_one($);
-        }
     }
 
     /* rb_vm_lock_wake */
@@ -352,7 +355,7 @@ struct stop_scenario : scenario<S, RACTORS> {
             }
         }
         if (mutant != NOT_RELEASED) release.notify_all($);
-        if (mutant != WAITER_NOT_WOKEN ) wake_one(no_barrier, other);
+        if (mutant != WAITER_NOT_WOKEN) wake_one(no_barrier, other);
     }
 
     struct stop_waiter {
@@ -363,7 +366,7 @@ struct stop_scenario : scenario<S, RACTORS> {
     void
     stop_sleep_locked(stop_waiter &waiter)
     {
-        if (waiter.slept && rl::rand(2)) {
+        if ((!waiter.passed_by || mutant == PASSED_BY_TWICE) && waiter.slept && rl::rand(2)) {
             waiter.passed_by = true;
             passed_by_cnt($)++;
         }
@@ -562,8 +565,8 @@ struct passed_by : stop_scenario<passed_by, 3> {
     }
 };
 
-/* One collects over and over, and one computes. */
-struct collects_again : stop_scenario<collects_again, 2> {
+/* One collects over and over, one computes, and one wants the lock. */
+struct collects_again : stop_scenario<collects_again, 3> {
     void setup() { start(); }
 
     void
@@ -572,10 +575,27 @@ struct collects_again : stop_scenario<collects_again, 2> {
         if (number == 0) {
             for (int i = 0; i < 4; i++) collect(number);
         }
-        else {
-            compute(number);
-        }
+        if (number == 1) compute(number);
+        if (number == 2) section(number);
         end(number);
+    }
+};
+
+/* Condition variables wake without a cause, too. */
+struct woken_for_nothing : stop_scenario<woken_for_nothing, 3> {
+    void setup() { start(2); }
+
+    void
+    ractor(int number)
+    {
+        if (number == 0) {
+            for (int i = 0; i < 3; i++) collect(number);
+        }
+        if (number == 1) compute(number);
+        if (number < 2) end(number);
+        if (number == 2) {
+            for (int i = 0; i < 3; i++) release.notify_all($);
+        }
     }
 };
 

@@ -222,6 +222,43 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
     assert_equal(lines.each_index.map { |n| "line #{n} #{"x" * (n % 97)}\n" }, lines)
   end
 
+  # A child that lives would keep open the pipe by which exec says that it has succeeded.  Who reads from that would hold
+  # up the next fork, and that the child's end.
+  def test_racing_system_and_children_that_live
+    assert_forks(<<~'RUBY')
+      systems = Array.new(4) { Ractor.new { Array.new(40) { system("true") }.tally } }
+      forks = Array.new(2) do
+        Ractor.new do
+          Array.new(40) do
+            pid = fork { sleep }
+            sleep 0.01
+            Process.kill(:KILL, pid)
+            Process.wait2(pid)[1].termsig
+          end.tally
+        end
+      end
+      assert_equal([{true => 40}] * 4 + [{9 => 40}] * 2, (systems + forks).map(&:take))
+    RUBY
+  end
+
+  # The child executes nothing before another Ractor, which collects first, has opened the other end.
+  def test_spawn_that_waits_for_another_ractor
+    omit("no FIFO") unless File.respond_to?(:mkfifo)
+    omit("the parent of a vfork waits in the kernel until the child has executed its file") unless Process.euid == 0
+    assert_forks(<<~'RUBY')
+      require "tmpdir"
+      Dir.mktmpdir do |folder|
+        fifo = File.join(folder, "fifo")
+        File.mkfifo(fifo)
+        reader = Ractor.new(fifo) { |name| system("grep -q written", in: name) }
+        sleep 0.1
+        GC.start
+        File.write(fifo, "written")
+        assert_equal(true, reader.take)
+      end
+    RUBY
+  end
+
   def test_what_main_has_written_comes_before_what_a_child_writes
     assert_equal("main\nRactor\nchild\n", written(<<~'RUBY'))
       $stdout.write "main\n"

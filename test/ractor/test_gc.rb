@@ -51,6 +51,24 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
     RUBY
   end
 
+  # What is freed may be what the last thread of a Ractor is about to leave.
+  def test_racing_free_at_exit_and_end_of_threads
+    [{}, {"RUBY_MN_THREADS" => "1"}].each do |environment|
+      20.times do
+        _, err, status = EnvUtil.invoke_ruby([{"RUBY_FREE_AT_EXIT" => "1", **environment}, "-W0", "--disable-gems", "-e", <<~'RUBY'], "", true, true)
+          ractors = Array.new(8) { Ractor.new { Thread.new { 1 }.join; Ractor.receive } }
+          Thread.new { sleep 0.01; Process.kill(:INT, $$) }
+          begin
+            ractors[0].take
+          rescue Interrupt
+            exit 3
+          end
+        RUBY
+        assert_equal(3, status.exitstatus, err)
+      end
+    end
+  end
+
   # Stock: no major GC is to be, and then is.
   def test_racing_start_and_start_keep_the_configuration
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
