@@ -31,9 +31,9 @@
  * A process that only forks in order to execute a file (system, spawn, popen)
  * runs no Ruby in the child, and stops nobody while it does: the parent reads from
  * a pipe, which is closed by exec, whether that has succeeded.  It waits as one
- * that need not stand, since the child may wait for others: to open a FIFO, say.
- * And it does not stand while both ends of the pipe are open in the parent, as
- * another Ractor's child, forked then, would keep it open while it lives.
+ * that need not stand, since another's child may hold the pipe for a while.  One
+ * that runs Ruby would hold it as long as it lives: the parent does not stand while
+ * both ends are open, unless fork has failed and is tried again.
  *
  * Before any fork upstream flushes $stdout and $stderr, those of main: with the
  * lock of main's thread, so that a Ractor waits for it, a deadlock as far as it
@@ -106,8 +106,8 @@ fork_await_readable(void *fd)
     return NULL;
 }
 
-/* Until the child has executed its file, or says in +fd+ why not.  Any Ractor, without the VM lock.  Raises nothing: who has
- * an interrupt to deal with does not wait here, but where it reads. */
+/* Until the child has executed its file, or says in +fd+ why not.  Any Ractor, without the VM lock.  Raises nothing: whom an
+ * interrupt has reached already, to stand included, does not wait here, but where it reads, for as long as exec takes. */
 void
 rb_ractor_await_exec(int fd)
 {

@@ -26,8 +26,9 @@
  * native threads that are shared are in the kernel for a thread of their own (to
  * wait for a file with a time), and a Ractor becomes ready, nobody takes it.
  *
- * Solution.  Whoever leaves a Ractor in the queue without a shared native thread
- * wakes the timer thread.
+ * Solution.  Whoever leaves a Ractor in the queue for which no shared native thread
+ * waits wakes the timer thread.  It makes one, if there may be more, or has those
+ * that compute take turns: ractor/native_thread_turn.h.
  */
 
 #define RACTOR_MAX_CPU_LEAST 8  /* upstream's default */
@@ -62,11 +63,14 @@ ractor_native_threads_max(const rb_vm_t *vm)
 
 static void timer_thread_wakeup_locked(rb_vm_t *vm);
 
+/* Shared native threads that wait for a Ractor, or were told of one.  Lock of vm->ractor.sched. */
+static unsigned int ractor_sched_idle_cnt;
+
 /* A Ractor has joined the queue, or a shared native thread has gone.  Lock of vm->ractor.sched. */
 static inline void
 ractor_sched_ask_for_native_thread(rb_vm_t *vm)
 {
-    if (vm->ractor.sched.grq_cnt > 0 && vm->ractor.sched.snt_cnt == 0) timer_thread_wakeup_locked(vm);
+    if (vm->ractor.sched.grq_cnt > ractor_sched_idle_cnt) timer_thread_wakeup_locked(vm);
 }
 
 #endif /* LOCKFREE_RACTOR_NATIVE_THREADS_H */

@@ -143,6 +143,7 @@ unsigned int rb_ractor_max_running(void); /* ractor/native_threads.h */
 
 #else
 #  define rb_ractor_max_running() 8
+#  define ractor_sched_wanted_p(th) false /* ractor/native_thread_turn.h */
 #  define rb_vm_lock_init(vm) rb_native_mutex_initialize(&(vm)->ractor.sync.lock)
 #  define rb_vm_stop_join(th) do { RB_VM_LOCK_ENTER(); RB_VM_LOCK_LEAVE(); } while (0)
 #  define rb_vm_await_termination(vm, cr) rb_vm_cond_timedwait(vm, &(vm)->ractor.sync.terminate_cond, 1000 /* ms */)

@@ -57,8 +57,8 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
       20.times do
         _, err, status = EnvUtil.invoke_ruby([{"RUBY_FREE_AT_EXIT" => "1", **environment}, "-W0", "--disable-gems", "-e", <<~'RUBY'], "", true, true)
           ractors = Array.new(8) { Ractor.new { Thread.new { 1 }.join; Ractor.receive } }
-          Thread.new { sleep 0.01; Process.kill(:INT, $$) }
           begin
+            Thread.new { sleep 0.01; Process.kill(:INT, $$) }
             ractors[0].take
           rescue Interrupt
             exit 3

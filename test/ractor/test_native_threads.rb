@@ -32,6 +32,14 @@ class TestLockfreeRactorNativeThreads < Test::Unit::TestCase
     assert_ractors_compute_at_once(12, "12")
   end
 
+  # They take turns, with one thread, or with several.
+  def test_more_ractors_that_compute_than_native_threads
+    assert_ractors_compute_at_once(12, nil)
+    assert_ractors_compute_at_once(5, "2")
+    assert_ractors_compute_at_once(4, "2", "RUBY_MN_THREADS" => "1")
+    assert_ractors_compute_at_once(5, "2", program: PROGRAM.sub("Ractor.yield i", "3.times { Thread.new { nil until Signal.stop } }; Ractor.yield i"))
+  end
+
   def test_more_ractors_than_native_threads
     [nil, "1", "2"].each do |max_cpu|
       program = "print Array.new(20) { |i| Ractor.new(i) { |i| 1000.times { i += 1 }; i } }.sum(&:take)"
@@ -66,13 +74,13 @@ class TestLockfreeRactorNativeThreads < Test::Unit::TestCase
 
   private
 
-  def assert_ractors_compute_at_once(count, max_cpu)
+  def assert_ractors_compute_at_once(count, max_cpu, program: PROGRAM, **environment)
     numbers = [*0...count]
-    assert_equal("#{numbers}#{numbers.map(&:-@)}", run_ruby(max_cpu, "-e", PROGRAM, count.to_s))
+    assert_equal("#{numbers}#{numbers.map(&:-@)}", run_ruby(max_cpu, "-e", program, count.to_s, environment: environment))
   end
 
-  def run_ruby(max_cpu, *arguments)
-    out, err, status = EnvUtil.invoke_ruby([{ "RUBY_MAX_CPU" => max_cpu }, "-W0", *arguments], "", true, true, timeout: 30)
+  def run_ruby(max_cpu, *arguments, environment: {})
+    out, err, status = EnvUtil.invoke_ruby([{ "RUBY_MAX_CPU" => max_cpu, **environment }, "-W0", *arguments], "", true, true, timeout: 30)
     assert(status.success?, "RUBY_MAX_CPU=#{max_cpu.inspect}: #{status.inspect}\n#{err}")
     out
   end

@@ -111,7 +111,7 @@ class TestLockfreeVMLock < Test::Unit::TestCase
           work.call
           turns += 1
         end
-        assert_operator(turns, :>, 1000, what)
+        assert_operator(turns, :>, 3000, what)
       end
     RUBY
   end
