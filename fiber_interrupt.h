@@ -9,38 +9,46 @@
 **********************************************************************/
 
 /*
- * Part of cont.c and thread_pthread.c.
+ * Part of cont.c, ractor.c and thread.c.
  *
- * Problem.  What another Ractor wants of a thread, that it stops at a barrier or
- * ends, are bits of the Fiber in which it finds the thread.  If the thread
- * changes to another Fiber at that moment they are left behind, and who set them
- * waits for as long as the thread computes there.
+ * Problem.  What another Ractor wants of a thread, that it stops at a barrier,
+ * ends, or loads a file for it, are bits of the Fiber in which it finds the
+ * thread.  If the thread changes to another Fiber before it looks, they are left
+ * behind, and who set them waits for as long as the thread computes or sleeps
+ * there.
  *
  * Solution.  Who sets a bit looks again whether that is still the Fiber; the
  * thread, when it has changed, takes along what has come.  Each writes one word
  * and then reads the other's:
  *
- *   rb_thread_interrupt_by_barrier        fiber_take_interrupts_along
+ *   rb_thread_set_interrupt               fiber_take_interrupts_along
  *   interrupt_flag of th->ec |= bit       th->ec = the new one
  *   (a seq_cst read-modify-write)         seq_cst fence
  *   read th->ec                           read interrupt_flag of the old one
  *
  * so that at least one of them sees what the other one did.  A bit that comes
- * twice costs one look.  The fence is for several Ractors only: with one there
- * is nobody who sets these.  A new Fiber's bits are cleared before it is in th->ec:
- * that is stored with release and read with acquire.
+ * twice costs one look.  The fence is for several Ractors only: with one, who
+ * sets a bit has the GVL.  All bits are taken but the timer's, which comes again.
+ * A new Fiber's bits are cleared before it is in th->ec: that is stored with
+ * release and read with acquire.
+ *
+ * The Fiber lives until its bit is set: it is in th->ec when that is read, so that
+ * a collection which finds it dead begins later, and who sets the bit is at no
+ * safe point in between.  The timer thread, which sets the bit of a signal, is no
+ * Ractor's, and upstream's hazard: what it has read it uses at once.
  */
 
-/* Sets the bit of the barrier in +th+ of another Ractor, with the scheduler's lock held, under which +th+ stays alive. */
+/* Sets the bits +mask+ in +th+, of any Ractor, wherever it runs.  A Ractor's thread, with a lock under which +th+ stays alive:
+ * that of its interrupts, or of the scheduler, or of the VM. */
 static inline void
-rb_thread_interrupt_by_barrier(rb_thread_t *th)
+rb_thread_set_interrupt(rb_thread_t *th, rb_atomic_t mask)
 {
     rb_execution_context_t *ec, *now = __atomic_load_n(&th->ec, __ATOMIC_ACQUIRE); /* pairs with fiber_set_ec */
 
     do {
         ec = now;
-        RUBY_VM_SET_VM_BARRIER_INTERRUPT(ec);
-        now = __atomic_load_n(&th->ec, __ATOMIC_SEQ_CST); /* after the bit; pairs with fiber_take_interrupts_along */
+        __atomic_fetch_or(&ec->interrupt_flag, mask, __ATOMIC_SEQ_CST);
+        now = __atomic_load_n(&th->ec, __ATOMIC_SEQ_CST); /* after the bits; pairs with fiber_take_interrupts_along */
     } while (now != ec);
 }
 
@@ -59,7 +67,7 @@ rb_thread_take_barrier_interrupt(rb_thread_t *th)
 static inline rb_execution_context_t *
 fiber_set_ec(rb_thread_t *th, rb_execution_context_t *ec)
 {
-    __atomic_store_n(&th->ec, ec, __ATOMIC_RELEASE); /* pairs with rb_thread_interrupt_by_barrier */
+    __atomic_store_n(&th->ec, ec, __ATOMIC_RELEASE); /* pairs with rb_thread_set_interrupt */
     return ec;
 }
 
@@ -69,9 +77,8 @@ fiber_take_interrupts_along(rb_execution_context_t *from, rb_execution_context_t
 {
     if (from == to || !rb_multi_ractor_p()) return;
 
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* th->ec before the bits; pairs with rb_thread_interrupt_by_barrier */
-    rb_atomic_t bits = __atomic_load_n(&from->interrupt_flag, __ATOMIC_RELAXED) &
-        (VM_BARRIER_INTERRUPT_MASK | TERMINATE_INTERRUPT_MASK);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* th->ec before the bits; pairs with rb_thread_set_interrupt */
+    rb_atomic_t bits = __atomic_load_n(&from->interrupt_flag, __ATOMIC_RELAXED) & ~(rb_atomic_t)TIMER_INTERRUPT_MASK;
     if (bits) ATOMIC_OR(to->interrupt_flag, bits);
 }
 

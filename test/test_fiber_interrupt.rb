@@ -19,4 +19,18 @@ class TestLockfreeFiberInterrupt < Test::Unit::TestCase
       assert_equal([4, 5], [ractors.size, Ractor.count])
     RUBY
   end
+
+  # Main is asked to load, in a Fiber that looks no more before it ends.
+  def test_racing_require_and_end_of_fiber
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      ractor = Ractor.new { 5_000.times { require "set" }; :loaded }
+      answer = nil
+      Thread.new { answer = ractor.take }
+      until answer
+        100.times { Fiber.new { 1 }.resume }
+        Thread.pass
+      end
+      assert_equal(:loaded, answer)
+    RUBY
+  end
 end

@@ -210,7 +210,7 @@ vm_stop_ask_locked(rb_vm_t *vm, rb_ractor_t *cr)
     rb_thread_t *th;
 
     ccan_list_for_each(&vm->ractor.sched.running_threads, th, sched.node.running_threads) {
-        if (th->ractor != cr && !th->sched.standing) rb_thread_interrupt_by_barrier(th);
+        if (th->ractor != cr && !th->sched.standing) rb_thread_set_interrupt(th, VM_BARRIER_INTERRUPT_MASK);
     }
     if (vm->ractor.sync.vm_lock.waiting_no_barrier_cnt > 0) {
         rb_native_cond_signal(&vm->ractor.sync.vm_lock.free_no_barrier);
