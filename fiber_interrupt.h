@@ -26,11 +26,16 @@
  *   (a seq_cst read-modify-write)         seq_cst fence
  *   read th->ec                           read interrupt_flag of the old one
  *
- * so that at least one of them sees what the other one did.  A bit that comes
- * twice costs one look.  The fence is for several Ractors only: with one, who
- * sets a bit has the GVL.  All bits are taken but the timer's, which comes again.
- * A new Fiber's bits are cleared before it is in th->ec: that is stored with
- * release and read with acquire.
+ * so that at least one of them sees what the other one did, and takes the bit from
+ * the old Fiber: a bit is in one Fiber, as the thread would end twice by two.  The
+ * fence is for several Ractors only: with one, who sets a bit has the GVL, but for
+ * signals, of which ec_switch asks by itself.
+ *
+ * All bits are moved but the timer's, which comes again, and those of a thread's
+ * exceptions and of postponed jobs where they are masked: a finalizer's Fiber
+ * looks at them when that ends.  The trap's are taken from behind the mask as well,
+ * since a Fiber made in a handler keeps that for life.  A new Fiber has none: it is
+ * in th->ec later, which is stored with release and read with acquire.
  *
  * The Fiber lives until its bit is set: it is in th->ec when that is read, so that
  * a collection which finds it dead begins later, and who sets the bit is at no
@@ -45,11 +50,11 @@ rb_thread_set_interrupt(rb_thread_t *th, rb_atomic_t mask)
 {
     rb_execution_context_t *ec, *now = __atomic_load_n(&th->ec, __ATOMIC_ACQUIRE); /* pairs with fiber_set_ec */
 
-    do {
+    do { /* until the bits are where it is, or it has taken them */
         ec = now;
         __atomic_fetch_or(&ec->interrupt_flag, mask, __ATOMIC_SEQ_CST);
         now = __atomic_load_n(&th->ec, __ATOMIC_SEQ_CST); /* after the bits; pairs with fiber_take_interrupts_along */
-    } while (now != ec);
+    } while (now != ec && (__atomic_fetch_and(&ec->interrupt_flag, ~mask, __ATOMIC_SEQ_CST) & mask));
 }
 
 /* +th+ stands, and need not be told that it has to.  Itself, with the scheduler's lock, under which the bit is set. */
@@ -78,8 +83,17 @@ fiber_take_interrupts_along(rb_execution_context_t *from, rb_execution_context_t
     if (from == to || !rb_multi_ractor_p()) return;
 
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* th->ec before the bits; pairs with rb_thread_set_interrupt */
-    rb_atomic_t bits = __atomic_load_n(&from->interrupt_flag, __ATOMIC_RELAXED) & ~(rb_atomic_t)TIMER_INTERRUPT_MASK;
+    rb_atomic_t masked = from->interrupt_mask & ~(rb_atomic_t)TRAP_INTERRUPT_MASK;
+    rb_atomic_t bits = __atomic_load_n(&from->interrupt_flag, __ATOMIC_RELAXED) & ~(masked | TIMER_INTERRUPT_MASK);
+    if (bits) bits &= __atomic_fetch_and(&from->interrupt_flag, ~bits, __ATOMIC_SEQ_CST); /* those not taken back */
     if (bits) ATOMIC_OR(to->interrupt_flag, bits);
+}
+
+/* +ec+ is a copy of that in which a Fiber was made.  Its thread, before others see it. */
+static inline void
+fiber_forget_interrupts(rb_execution_context_t *ec)
+{
+    if (rb_multi_ractor_p()) ec->interrupt_flag = 0;
 }
 
 #endif /* LOCKFREE_FIBER_INTERRUPT_H */

@@ -80,7 +80,7 @@ ractor_load_answer(VALUE self)
     load->done = true;
     rb_native_cond_signal(&load->cond);
     rb_native_mutex_unlock(&load->lock);
-    rb_hash_delete(ractor_loads, self);
+    if (ractor_loads) rb_hash_delete(ractor_loads, self);
     return Qnil;
 }
 
@@ -94,6 +94,12 @@ ractor_load_thread(void *self)
 static VALUE
 ractor_load_create_thread(VALUE self)
 {
+    if (!ractor_loads) {
+        VALUE loads = rb_obj_hide(rb_ident_hash_new());
+        rb_vm_register_global_object(loads);
+        ractor_loads = loads;
+    }
+    rb_hash_aset(ractor_loads, self, Qtrue);
     return rb_thread_create(ractor_load_thread, (void *)self);
 }
 
@@ -101,14 +107,9 @@ ractor_load_create_thread(VALUE self)
 static VALUE
 ractor_load_start(void *self)
 {
-    if (!ractor_loads) {
-        ractor_loads = rb_obj_hide(rb_ident_hash_new());
-        rb_vm_register_global_object(ractor_loads);
-    }
-    rb_hash_aset(ractor_loads, (VALUE)self, Qtrue);
     int state;
     rb_protect(ractor_load_create_thread, (VALUE)self, &state);
-    if (state) { // too many threads, or a frozen ThreadGroup: nothing that main does
+    if (state) { // no memory, too many threads, or a frozen ThreadGroup: nothing that main does
         rb_set_errinfo(Qnil);
         ractor_load_answer((VALUE)self);
     }

@@ -33,4 +33,57 @@ class TestLockfreeFiberInterrupt < Test::Unit::TestCase
       assert_equal(:loaded, answer)
     RUBY
   end
+
+  # What is raised meanwhile waits until the finalizers are done, whatever Fiber they resume.
+  def test_racing_raise_and_finalizer_that_resumes
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      def compute(seconds)
+        finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+        nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+      end
+
+      Ractor.new { sleep }
+      main = Thread.current
+      began = ended = false
+      fiber = Fiber.new { loop { compute 0.05; Fiber.yield } }
+      fiber.resume
+      finalizer = proc do
+        next if began
+        began = true
+        compute 1.0
+        fiber.resume
+        ended = true
+      end
+      20.times { ObjectSpace.define_finalizer(Object.new, finalizer) }
+      Thread.new do
+        sleep 0.001 until began
+        sleep 0.02
+        main.raise("told")
+      end
+      error = assert_raise(RuntimeError) do
+        GC.start
+        compute 0.1
+        sleep 10
+      end
+      assert_equal(["told", true], [error.message, ended])
+    RUBY
+  end
+
+  # Who is ended in one Fiber was ended once more in the one that it came from, where it cleans up.
+  def test_racing_end_and_resume
+    20.times do
+      assert_in_out_err(%w[-W:no-experimental --disable-gems], <<~'RUBY', %w[whole], [])
+        ractor = Ractor.new do
+          fiber = Fiber.new { loop { Fiber.yield } }
+          Ractor.yield :began
+          loop { fiber.resume }
+        ensure
+          100.times { fiber.resume if fiber.alive? }
+          $stdout.syswrite "whole\n"
+        end
+        ractor.take
+        sleep 0.01
+      RUBY
+    end
+  end
 end

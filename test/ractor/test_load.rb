@@ -87,6 +87,42 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     RUBY
   end
 
+  # Both are one bit; main looks when it has computed.
+  def test_racing_require_and_handler_that_raises
+    assert_ractor(<<~'RUBY', timeout: 20)
+      trap("USR1") { raise "by the handler" }
+      ractor = Ractor.new { Ractor.receive; Process.kill(:USR1, $$); require "prettyprint"; :loaded }
+      ractor.send(:go)
+      error = assert_raise(RuntimeError) do
+        2.times { 7**4_000_000 }
+        sleep 10
+      end
+      assert_equal(["by the handler", :loaded], [error.message, ractor.take])
+    RUBY
+  end
+
+  # What comes after the first interrupt of who locks again, as it has been woken.
+  def test_racing_require_and_lock_after_wait
+    assert_ractor(<<~'RUBY', timeout: 20)
+      mutex, condition, main = Mutex.new, ConditionVariable.new, Thread.current
+      ractor = Ractor.new { Ractor.receive; require "prettyprint"; :loaded }
+      thread = Thread.new do
+        sleep 0.01 until main.stop?
+        mutex.synchronize do
+          condition.signal
+          sleep 0.1
+          main.wakeup
+          sleep 0.1
+          ractor.send(:go)
+          sleep 0.2
+        end
+      end
+      mutex.synchronize { condition.wait(mutex) }
+      assert_equal(:loaded, ractor.take)
+      thread.join
+    RUBY
+  end
+
   # With one thread, a crash of upstream's.
   def test_converters_of_which_one_has_a_replacement
     converters = Array.new(2) { Encoding::Converter.new("UTF-8", "EUC-JP") }
