@@ -32,10 +32,11 @@
  * signals, of which ec_switch asks by itself.
  *
  * All bits are moved but the timer's, which comes again, and those of a thread's
- * exceptions and of postponed jobs where they are masked: a finalizer's Fiber
- * looks at them when that ends.  The trap's are taken from behind the mask as well,
- * since a Fiber made in a handler keeps that for life.  A new Fiber has none: it is
- * in th->ec later, which is stored with release and read with acquire.
+ * exceptions and of postponed jobs where either Fiber masks them, as a finalizer
+ * does, and a Fiber made in one for life: the old one looks at them later.  The
+ * trap's are taken from behind the mask as well, since a Fiber made in a handler
+ * would keep them.  A new Fiber has none: it is in th->ec later, which is stored
+ * with release and read with acquire.
  *
  * The Fiber lives until its bit is set: it is in th->ec when that is read, so that
  * a collection which finds it dead begins later, and who sets the bit is at no
@@ -83,7 +84,7 @@ fiber_take_interrupts_along(rb_execution_context_t *from, rb_execution_context_t
     if (from == to || !rb_multi_ractor_p()) return;
 
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* th->ec before the bits; pairs with rb_thread_set_interrupt */
-    rb_atomic_t masked = from->interrupt_mask & ~(rb_atomic_t)TRAP_INTERRUPT_MASK;
+    rb_atomic_t masked = (from->interrupt_mask | to->interrupt_mask) & ~(rb_atomic_t)TRAP_INTERRUPT_MASK;
     rb_atomic_t bits = __atomic_load_n(&from->interrupt_flag, __ATOMIC_RELAXED) & ~(masked | TIMER_INTERRUPT_MASK);
     if (bits) bits &= __atomic_fetch_and(&from->interrupt_flag, ~bits, __ATOMIC_SEQ_CST); /* those not taken back */
     if (bits) ATOMIC_OR(to->interrupt_flag, bits);

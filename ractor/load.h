@@ -108,9 +108,10 @@ static VALUE
 ractor_load_start(void *self)
 {
     int state;
+    VALUE errinfo = rb_errinfo();
     rb_protect(ractor_load_create_thread, (VALUE)self, &state);
     if (state) { // no memory, too many threads, or a frozen ThreadGroup: nothing that main does
-        rb_set_errinfo(Qnil);
+        rb_set_errinfo(errinfo);
         ractor_load_answer((VALUE)self);
     }
     return Qnil;

@@ -13,7 +13,7 @@
  * has not looked at is in the Fiber in which it is, and in none else.
  */
 
-#define SCENARIOS(S) S(ask_beside_switch) S(asks_beside_switches) S(ask_beside_mask)
+#define SCENARIOS(S) S(ask_beside_switch) S(asks_beside_switches) S(ask_beside_return) S(ask_beside_mask) S(ask_beside_masking)
 
 #define MUTANTS(M) \
     M(ask_beside_switch, NO_SECOND_LOOK, "who asks does not look whether that is still the Fiber") \
@@ -26,7 +26,9 @@
     M(ask_beside_switch, EC_NO_RELEASE, "the thread's Fiber is stored plainly") \
     M(ask_beside_switch, EC_NO_ACQUIRE, "the thread's Fiber is loaded plainly") \
     M(asks_beside_switches, TAKEN_NO_ACQUIRE, "the bits are taken plainly") \
-    M(ask_beside_mask, MASK_PASSED_BY, "what is masked in the old Fiber is taken as well")
+    M(ask_beside_return, TOLD_BY_ONE, "who asks looks again once") \
+    M(ask_beside_mask, MASK_PASSED_BY, "what is masked in the old Fiber is taken as well") \
+    M(ask_beside_masking, PUT_BEHIND_MASK, "what the new Fiber masks is taken as well")
 
 #include "model.h"
 
@@ -77,12 +79,12 @@ struct fiber_interrupt_scenario : scenario<S, RACTORS> {
     {
         asked[me]($) = bit;
 
-        int now = ec.load(acquire(EC_NO_ACQUIRE), $), to;
+        int now = ec.load(acquire(EC_NO_ACQUIRE), $), to, again = 0;
         do {
             to = now;
             RL_ASSERT(made[to]($));
             interrupt_flag[to].fetch_or(bit, rl::mo_seq_cst, $);
-            if (mutant == NO_SECOND_LOOK) return;
+            if (mutant == NO_SECOND_LOOK || (mutant == TOLD_BY_ONE && again++)) return;
             rl::atomic_thread_fence(rl::mo_seq_cst, $); /* for Relacy, which orders no seq_cst operation beside a fence */
             now = ec.load(acquire(EC_NO_ACQUIRE), $);
         } while (now != to && (mutant == LEFT_THERE || (interrupt_flag[to].fetch_and(~bit, rl::mo_seq_cst, $) & bit)));
@@ -93,7 +95,9 @@ struct fiber_interrupt_scenario : scenario<S, RACTORS> {
     take_along(int from, int to)
     {
         if (mutant != NO_FENCE) rl::atomic_thread_fence(rl::mo_seq_cst, $);
-        int masked = mutant == MASK_PASSED_BY ? 0 : interrupt_mask[from] & ~TRAP;
+        int masked = mutant == MASK_PASSED_BY ? 0 : interrupt_mask[from];
+        if (mutant != PUT_BEHIND_MASK) masked |= interrupt_mask[to];
+        masked &= ~TRAP;
         int bits = interrupt_flag[from].load(plain, $) & ~masked;
         if (bits) {
             rl::memory_order order = mutant == TAKEN_NO_ACQUIRE ? rl::mo_relaxed : rl::mo_seq_cst;
@@ -107,7 +111,7 @@ struct fiber_interrupt_scenario : scenario<S, RACTORS> {
     void
     change(int from, int to)
     {
-        made[to]($) = 1;
+        if (to > from) made[to]($) = 1;
         if (mutant == TAKEN_BEFORE) take_along(from, to);
         ec.store(to, release(EC_NO_RELEASE), $);
         if (mutant != TAKEN_BEFORE && mutant != NOT_TAKEN) take_along(from, to);
@@ -167,6 +171,29 @@ struct asks_beside_switches : fiber_interrupt_scenario<asks_beside_switches, 3> 
     }
 };
 
+/* The thread changes there and back, and looks in both. */
+struct ask_beside_return : fiber_interrupt_scenario<ask_beside_return, 3> {
+    void
+    ractor(int me)
+    {
+        if (me) {
+            ask(me, bit_of(me));
+        }
+        else {
+            change(0, 1);
+            look(1);
+            change(1, 0);
+        }
+    }
+
+    void
+    after()
+    {
+        is_in_last(0, TRAP);
+        is_in_last(0, PENDING);
+    }
+};
+
 /* The thread runs finalizers in its first Fiber, which resume the second one: an exception that comes before waits until it is
  * back. */
 struct ask_beside_mask : fiber_interrupt_scenario<ask_beside_mask, 3> {
@@ -193,6 +220,39 @@ struct ask_beside_mask : fiber_interrupt_scenario<ask_beside_mask, 3> {
         change(0, 1);
         look(1);
         if (before) RL_ASSERT(!(found & PENDING));
+    }
+
+    void after() { RL_ASSERT(times(PENDING) == 1); }
+};
+
+/* It resumes a Fiber that a finalizer has made, which never looks, and comes back: what came before is found.  (What comes
+ * while it is there stays there, as upstream.) */
+struct ask_beside_masking : fiber_interrupt_scenario<ask_beside_masking, 3> {
+    message sent;
+
+    void
+    setup()
+    {
+        fiber_interrupt_scenario::setup();
+        sent.init();
+    }
+
+    void
+    ractor(int me)
+    {
+        if (me == 1) return;
+        if (me == 2) {
+            ask(me, PENDING);
+            sent.send();
+            return;
+        }
+        interrupt_mask[1] = PENDING;
+        bool before = sent.received();
+        change(0, 1);
+        look(1);
+        change(1, 0);
+        look(0);
+        if (before) RL_ASSERT(found & PENDING);
     }
 
     void after() { RL_ASSERT(times(PENDING) == 1); }
