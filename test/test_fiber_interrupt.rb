@@ -69,6 +69,35 @@ class TestLockfreeFiberInterrupt < Test::Unit::TestCase
     RUBY
   end
 
+  # A Fiber that a finalizer made masks postponed jobs for life: what comes while it is resumed is not to go there and stay.
+  def test_racing_collection_and_resume_of_who_masks
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      Ractor.new { sleep }
+      finalized = 0
+      fiber = nil
+      make = ->(count, &finalizer) { count.times { ObjectSpace.define_finalizer(Object.new, finalizer) } }
+      make.(20) { fiber ||= Fiber.new { loop { Fiber.yield } }.tap(&:resume) }
+      deeper = ->(n) { n.zero? ? 0 : deeper.(n - 1) }
+      deeper.(50)
+      GC.stress = true
+      Object.new
+      GC.stress = false
+      sleep 0.01 until fiber
+      rounds = Array.new(10) do
+        finalized = 0
+        make.(10) { finalized += 1 }
+        deeper.(50)
+        GC.stress = true
+        fiber.resume(1, 2)
+        GC.stress = false
+        finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.1
+        nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+        finalized.positive?
+      end
+      assert_equal([true] * 10, rounds)
+    RUBY
+  end
+
   # Who is ended in one Fiber was ended once more in the one that it came from, where it cleans up.
   def test_racing_end_and_resume
     20.times do
