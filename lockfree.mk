@@ -12,8 +12,12 @@ LOCKFREE_DIRS = $(sort $(dir $(LOCKFREE_OBJS)))
 LOCKFREE_USERS := $(shell cd $(srcdir) && grep -ls '"[./]*lockfree/[a-z_/]*\.h"' *.c *.h *.y internal/*.h \
 	gc/*.h gc/*/*.c ext/*/*.c ext/*/*/*.c)
 
-$(LOCKFREE_OBJS): $(addsuffix .time,$(LOCKFREE_DIRS)) $(LOCKFREE_HDRS) \
-	$(wildcard $(srcdir)/*.h $(srcdir)/internal/*.h $(srcdir)/include/ruby/*.h $(srcdir)/include/ruby/internal/*.h)
+# Where the object folder is that of the sources, some headers there are made by the miniruby that our objects are in, or
+# after it: hung on these, our objects would be compiled, and all be linked, again by the next make.
+LOCKFREE_MADE = $(addprefix $(srcdir)/,encdb.h probes.h transdb.h verconf.h)
+
+$(LOCKFREE_OBJS): $(addsuffix .time,$(LOCKFREE_DIRS)) $(LOCKFREE_HDRS) $(filter-out $(LOCKFREE_MADE), \
+	$(wildcard $(srcdir)/*.h $(srcdir)/internal/*.h $(srcdir)/include/ruby/*.h $(srcdir)/include/ruby/internal/*.h))
 
 $(addsuffix .time,$(LOCKFREE_DIRS)):
 	$(Q) $(MAKEDIRS) $(@D)
