@@ -194,68 +194,57 @@ struct ask_beside_return : fiber_interrupt_scenario<ask_beside_return, 3> {
     }
 };
 
-/* The thread runs finalizers in its first Fiber, which resume the second one: an exception that comes before waits until it is
- * back. */
-struct ask_beside_mask : fiber_interrupt_scenario<ask_beside_mask, 3> {
+/* An exception, from a thread of the same Ractor, beside who runs finalizers. */
+template<class S>
+struct masking_scenario : fiber_interrupt_scenario<S, 3> {
     message sent;
 
     void
     setup()
     {
-        fiber_interrupt_scenario::setup();
+        fiber_interrupt_scenario<S, 3>::setup();
         sent.init();
     }
 
     void
     ractor(int me)
     {
-        if (me == 1) return;
+        if (me == 0) static_cast<S *>(this)->finalize(sent.received());
         if (me == 2) {
-            ask(me, PENDING);
+            this->ask(me, PENDING);
             sent.send();
-            return;
         }
+    }
+
+    void after() { RL_ASSERT(this->times(PENDING) == 1); }
+};
+
+/* The thread runs finalizers in its first Fiber, which resume the second one: an exception that comes before waits until it is
+ * back. */
+struct ask_beside_mask : masking_scenario<ask_beside_mask> {
+    void
+    finalize(bool before)
+    {
         interrupt_mask[0] = PENDING;
-        bool before = sent.received();
         change(0, 1);
         look(1);
         if (before) RL_ASSERT(!(found & PENDING));
     }
-
-    void after() { RL_ASSERT(times(PENDING) == 1); }
 };
 
 /* It resumes a Fiber that a finalizer has made, which never looks, and comes back: what came before is found.  (What comes
  * while it is there stays there, as upstream.) */
-struct ask_beside_masking : fiber_interrupt_scenario<ask_beside_masking, 3> {
-    message sent;
-
+struct ask_beside_masking : masking_scenario<ask_beside_masking> {
     void
-    setup()
+    finalize(bool before)
     {
-        fiber_interrupt_scenario::setup();
-        sent.init();
-    }
-
-    void
-    ractor(int me)
-    {
-        if (me == 1) return;
-        if (me == 2) {
-            ask(me, PENDING);
-            sent.send();
-            return;
-        }
         interrupt_mask[1] = PENDING;
-        bool before = sent.received();
         change(0, 1);
         look(1);
         change(1, 0);
         look(0);
         if (before) RL_ASSERT(found & PENDING);
     }
-
-    void after() { RL_ASSERT(times(PENDING) == 1); }
 };
 
 ENTRIES
