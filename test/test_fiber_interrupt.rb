@@ -4,6 +4,13 @@
 require "test/unit"
 
 class TestLockfreeFiberInterrupt < Test::Unit::TestCase
+  COMPUTE = <<~'RUBY'
+    def compute(seconds)
+      finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+      nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+    end
+  RUBY
+
   # The Fiber that a Ractor changes to computes for longer than the test may take, without coming to a safe point otherwise.
   def test_racing_barrier_and_resume
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
@@ -36,12 +43,7 @@ class TestLockfreeFiberInterrupt < Test::Unit::TestCase
 
   # What is raised meanwhile waits until the finalizers are done, whatever Fiber they resume.
   def test_racing_raise_and_finalizer_that_resumes
-    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
-      def compute(seconds)
-        finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-        nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
-      end
-
+    assert_separately(%w[-W:no-experimental --disable-gems], COMPUTE + <<~'RUBY', timeout: 60)
       Ractor.new { sleep }
       main = Thread.current
       began = ended = false
@@ -71,7 +73,7 @@ class TestLockfreeFiberInterrupt < Test::Unit::TestCase
 
   # A Fiber that a finalizer made masks postponed jobs for life: what comes while it is resumed is not to go there and stay.
   def test_racing_collection_and_resume_of_who_masks
-    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+    assert_separately(%w[-W:no-experimental --disable-gems], COMPUTE + <<~'RUBY', timeout: 60)
       Ractor.new { sleep }
       finalized = 0
       fiber = nil
@@ -90,8 +92,7 @@ class TestLockfreeFiberInterrupt < Test::Unit::TestCase
         GC.stress = true
         fiber.resume(1, 2)
         GC.stress = false
-        finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.1
-        nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+        compute 0.1
         finalized.positive?
       end
       assert_equal([true] * 10, rounds)

@@ -131,66 +131,55 @@ struct fiber_interrupt_scenario : scenario<S, RACTORS> {
     static int bit_of(int ractor) { return ractor == 1 ? TRAP : PENDING; }
 };
 
-/* Another asks while the thread changes twice. */
-struct ask_beside_switch : fiber_interrupt_scenario<ask_beside_switch, 2> {
+/* The others ask for one thing each while the thread changes, in the end to its Fiber LAST. */
+template<class S, int RACTORS, int LAST>
+struct asking_scenario : fiber_interrupt_scenario<S, RACTORS> {
     void
     ractor(int me)
     {
         if (me) {
-            ask(me, TRAP);
+            this->ask(me, this->bit_of(me));
         }
         else {
-            change(0, 1);
-            change(1, 2);
-            look(2);
-        }
-    }
-
-    void after() { is_in_last(2, TRAP); }
-};
-
-/* Two ask for two things while it changes. */
-struct asks_beside_switches : fiber_interrupt_scenario<asks_beside_switches, 3> {
-    void
-    ractor(int me)
-    {
-        if (me) {
-            ask(me, bit_of(me));
-        }
-        else {
-            change(0, 1);
-            look(1);
+            static_cast<S *>(this)->changes();
         }
     }
 
     void
     after()
     {
-        is_in_last(1, TRAP);
-        is_in_last(1, PENDING);
+        for (int i = 1; i < RACTORS; i++) this->is_in_last(LAST, this->bit_of(i));
     }
 };
 
-/* The thread changes there and back, and looks in both. */
-struct ask_beside_return : fiber_interrupt_scenario<ask_beside_return, 3> {
+/* It changes twice. */
+struct ask_beside_switch : asking_scenario<ask_beside_switch, 2, 2> {
     void
-    ractor(int me)
+    changes()
     {
-        if (me) {
-            ask(me, bit_of(me));
-        }
-        else {
-            change(0, 1);
-            look(1);
-            change(1, 0);
-        }
+        change(0, 1);
+        change(1, 2);
+        look(2);
     }
+};
 
+struct asks_beside_switches : asking_scenario<asks_beside_switches, 3, 1> {
     void
-    after()
+    changes()
     {
-        is_in_last(0, TRAP);
-        is_in_last(0, PENDING);
+        change(0, 1);
+        look(1);
+    }
+};
+
+/* There and back. */
+struct ask_beside_return : asking_scenario<ask_beside_return, 3, 0> {
+    void
+    changes()
+    {
+        change(0, 1);
+        look(1);
+        change(1, 0);
     }
 };
 
