@@ -108,10 +108,10 @@ static VALUE
 ractor_load_start(void *self)
 {
     int state;
-    VALUE errinfo = rb_errinfo();
+    VALUE errinfo = GET_EC()->errinfo; // no exception, perhaps: main may be ending
     rb_protect(ractor_load_create_thread, (VALUE)self, &state);
     if (state) { // no memory, too many threads, or a frozen ThreadGroup: nothing that main does
-        rb_set_errinfo(errinfo);
+        GET_EC()->errinfo = errinfo;
         ractor_load_answer((VALUE)self);
     }
     return Qnil;
