@@ -80,11 +80,11 @@ rescue Ractor::Error
   false
 end
 
-# Deals the files out, so that a run can be repeated, and waits.
+# Deals the hands of files out, so that a run can be repeated, and waits.
 def serve(ractors)
-  paths = JOB.fetch(:files)
+  hands = JOB.fetch(:hands)
   ractors.each_with_index do |ractor, number|
-    ractor.send([number, JOB.fetch(:folder), number.step(paths.size - 1, ractors.size).map { |at| paths[at] }])
+    ractor.send([number, JOB.fetch(:folder), number.step(hands.size - 1, ractors.size).flat_map { |at| hands[at] }])
   end
   ractors.each do |ractor|
     ractor.take
@@ -99,7 +99,7 @@ share_tables
 SOURCES = Ractor.make_shareable(sources(JOB.fetch(:sources)))
 LEFT_OUT = Ractor.make_shareable(JOB.fetch(:left_out))
 if JOB.fetch(:ractors) == 0
-  Thread.new { SpecRun.start(binding, 0, JOB.fetch(:folder), JOB.fetch(:files)) }.join
+  Thread.new { SpecRun.start(binding, 0, JOB.fetch(:folder), JOB.fetch(:hands).flatten) }.join
 else
   # The binding in which files are evaluated is that of this block, which sees no method and no variable.
   serve(Array.new(JOB.fetch(:ractors)) { Ractor.new { SpecRun.start(binding, *Ractor.receive) } })
