@@ -56,6 +56,7 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
     [{}, {"RUBY_MN_THREADS" => "1"}].each do |environment|
       20.times do
         _, err, status = EnvUtil.invoke_ruby([{"RUBY_FREE_AT_EXIT" => "1", **environment}, "-W0", "--disable-gems", "-e", <<~'RUBY'], "", true, true)
+          trap(:INT, :DEFAULT) # ignored where the tests run in the background
           ractors = Array.new(8) { Ractor.new { Thread.new { 1 }.join; Ractor.receive } }
           begin
             Thread.new { sleep 0.01; Process.kill(:INT, $$) }
