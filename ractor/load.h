@@ -37,6 +37,7 @@
 
 #include "internal/class.h"
 #include "internal/object.h"
+#include "lockfree/ractor/loaded.h"
 
 struct ractor_load {
     rb_nativethread_lock_t lock;
@@ -163,6 +164,21 @@ ractor_load_in_main(VALUE (*func)(void *), const struct cross_ractor_require *as
     if (!UNDEF_P(exception)) rb_exc_raise(exception);
     if (UNDEF_P(result)) rb_raise(rb_eThreadError, "the main Ractor's thread that was to load it was killed, or not made");
     return result;
+}
+
+static VALUE
+require_unless_loaded_body(VALUE data)
+{
+    struct cross_ractor_require *crr = (struct cross_ractor_require *)data;
+    require_body(data);
+    if (crr->result == Qfalse) ractor_loaded_add(crr->feature);
+    return Qnil;
+}
+
+static VALUE
+ractor_require_unless_loaded_func(void *data)
+{
+    return ractor_require_protect(data, require_unless_loaded_body);
 }
 
 static VALUE

@@ -1,0 +1,225 @@
+#ifndef LOCKFREE_RACTOR_LOADED_H
+#define LOCKFREE_RACTOR_LOADED_H
+/**********************************************************************
+
+  ractor/loaded.h - what main has found to be loaded
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of ractor.c.
+ *
+ * Problem.  A Ractor that requires a file has main do it (load.h): a thread is
+ * made there, and runs when main looks.  For a file that is loaded, as that of
+ * `require "json"` in the block of each Ractor, this is 300 times the work.
+ *
+ * Solution.  When main's answer is that there is nothing to load, it keeps the
+ * name, and Ractors look there first.  The answer holds as long as main would
+ * come to it the same way:
+ *
+ *   epoch      $LOADED_FEATURES and $LOAD_PATH are as main has indexed them, by
+ *              its own test for that, and it has not indexed them anew since
+ *   requires   the methods that `require` runs are the same, and none of them is
+ *              a program's own, which would have been called
+ *   names      as they were given.  Not those that depend on the working
+ *              directory or HOME; none while $LOAD_PATH has such a folder
+ *
+ * What is loaded by another name for the same file, through a symbolic link, is
+ * not kept: main looks at the file system for that.
+ *
+ * An answer is never changed: main makes another, with the names of the last and
+ * one more, and publishes that.  It starts anew with the LOADED_NAMES_MAX-th,
+ * which bounds what is copied.
+ *
+ *   ractor_loaded        written by main's threads, read by all
+ *   ractor_load_epoch    the same
+ */
+
+#include "internal/array.h"
+#include "internal/hash.h"
+#include "internal/load.h"
+#include "internal/object.h"
+#include "internal/string.h"
+
+enum { LOADED_NAMES_MAX = 512, LOADED_REQUIRES = 4 };
+
+struct ractor_loaded {
+    unsigned int epoch;
+    const rb_callable_method_entry_t *requires[LOADED_REQUIRES];
+    VALUE names; /* a hidden Hash, not changed once published */
+};
+
+static VALUE ractor_loaded; /* 0 before the first name */
+static unsigned int ractor_load_epoch;
+
+static void
+ractor_loaded_mark(void *ptr)
+{
+    struct ractor_loaded *loaded = ptr;
+    rb_gc_mark(loaded->names);
+    for (int i = 0; i < LOADED_REQUIRES; i++) rb_gc_mark((VALUE)loaded->requires[i]);
+}
+
+static const rb_data_type_t ractor_loaded_type = {
+    "ractor/loaded",
+    {ractor_loaded_mark, RUBY_DEFAULT_FREE, NULL},
+    0, 0, RUBY_TYPED_FREE_IMMEDIATELY
+};
+
+/* main indexes $LOADED_FEATURES or $LOAD_PATH anew: somebody has changed it.  Before it copies the list, so that who sees
+ * the copy sees the epoch: pairs with the fence in ractor_lists_epoch. */
+void
+rb_ractor_load_lists_changed(void)
+{
+    __atomic_store_n(&ractor_load_epoch, ractor_load_epoch + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static long
+array_len_load(VALUE ary)
+{
+    return __atomic_load_n(&RARRAY(ary)->as.heap.len, __ATOMIC_RELAXED);
+}
+
+static VALUE
+array_root_load(VALUE ary)
+{
+    VALUE flags = __atomic_load_n(&RBASIC(ary)->flags, __ATOMIC_RELAXED);
+    VALUE root = __atomic_load_n(&RARRAY(ary)->as.heap.aux.shared_root, __ATOMIC_RELAXED);
+    return !(flags & RARRAY_EMBED_FLAG) && (flags & RARRAY_SHARED_FLAG) ? root : 0;
+}
+
+/* rb_ary_shared_with_p, while main changes +list+ and the copy that it was indexed by.  A list leaves its root for good
+ * when it is written to, or gets longer; until then it only gets shorter.  So the root that it still has at the end says
+ * that its length was one of that root's. */
+static bool
+array_still_shared_p(VALUE list, VALUE snapshot)
+{
+    VALUE root = array_root_load(list);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    bool same = array_len_load(list) == array_len_load(snapshot) && array_root_load(snapshot) == root;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return root && same && array_root_load(list) == root;
+}
+
+static VALUE
+load_path_check_load(void)
+{
+    return __atomic_load_n(&GET_VM()->load_path_check_cache, __ATOMIC_RELAXED);
+}
+
+/* The epoch for which main's lists are as they were indexed, or false where they are not.  Any Ractor. */
+static bool
+ractor_lists_epoch(unsigned int *epoch)
+{
+    rb_vm_t *vm = GET_VM();
+
+    if (load_path_check_load()) return false; /* by the working directory, or by a method */
+    if (!array_still_shared_p(vm->loaded_features, vm->loaded_features_snapshot)) return false;
+    if (!array_still_shared_p(vm->load_path, vm->load_path_snapshot)) return false;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with rb_ractor_load_lists_changed */
+    *epoch = __atomic_load_n(&ractor_load_epoch, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* The methods that nil.require runs in main, from the first Ractor on: that which ractor.rb puts above Kernel; then
+ * Kernel's, which may be RubyGems' or that of the warnings about bundled gems, and the ones that these call.  Any Ractor. */
+static void
+ractor_requires(const rb_callable_method_entry_t *found[LOADED_REQUIRES])
+{
+    ID require = rb_intern("require");
+
+    found[0] = rb_callable_method_entry(rb_cNilClass, require);
+    found[1] = found[0] ? rb_callable_method_entry(RCLASS_SUPER(found[0]->defined_class), require) : NULL;
+    found[2] = rb_callable_method_entry(CLASS_OF(rb_mKernel), rb_intern("no_warning_require"));
+    found[3] = rb_callable_method_entry(rb_cNilClass, rb_intern("gem_original_require"));
+}
+
+/* RubyGems' files say that they are <internal:...>. */
+static bool
+path_ends_p(VALUE path, const char *end)
+{
+    long length = (long)strlen(end), all = RSTRING_LEN(path);
+    if (all > 0 && RSTRING_PTR(path)[all - 1] == '>') all--;
+    return all >= length && memcmp(RSTRING_PTR(path) + all - length, end, length) == 0;
+}
+
+/* Whether +me+ is one that Ruby comes with. */
+static bool
+require_known_p(const rb_callable_method_entry_t *me)
+{
+    const rb_method_entry_t *original = (const rb_method_entry_t *)me;
+    while (original->def->type == VM_METHOD_TYPE_ALIAS) original = original->def->body.alias.original_me;
+    if (original->def->type == VM_METHOD_TYPE_CFUNC) return METHOD_ENTRY_BASIC(original);
+
+    VALUE location = rb_method_entry_location(original);
+    if (NIL_P(location)) return false;
+    VALUE path = RARRAY_AREF(location, 0);
+    return path_ends_p(path, "/rubygems/core_ext/kernel_require.rb") || path_ends_p(path, "/bundled_gems.rb") ||
+           path_ends_p(path, "<internal:ractor");
+}
+
+static bool
+requires_known_p(const rb_callable_method_entry_t *const found[LOADED_REQUIRES])
+{
+    if (!found[1]) return false;
+    for (int i = 0; i < LOADED_REQUIRES; i++) {
+        if (found[i] && !require_known_p(found[i])) return false;
+    }
+    return true;
+}
+
+static bool
+loaded_name_p(VALUE feature)
+{
+    return RB_TYPE_P(feature, T_STRING) && RBASIC_CLASS(feature) == rb_cString && RSTRING_LEN(feature) > 0 &&
+           RSTRING_PTR(feature)[0] != '.' && RSTRING_PTR(feature)[0] != '~';
+}
+
+/* main has just found that +feature+ is loaded: keeps it, if this can be known again.  main's threads; does not switch
+ * between them, since neither String's hash nor what is called of the lists is Ruby. */
+static void
+ractor_loaded_add(VALUE feature)
+{
+    unsigned int epoch, now;
+    const rb_callable_method_entry_t *requires[LOADED_REQUIRES];
+
+    if (!loaded_name_p(feature) || !ractor_lists_epoch(&epoch)) return;
+    ractor_requires(requires);
+    if (!requires_known_p(requires)) return;
+    if (!rb_provided(StringValueCStr(feature)) || !ractor_lists_epoch(&now) || now != epoch) return;
+
+    struct ractor_loaded *loaded, *last = ractor_loaded ? RTYPEDDATA_GET_DATA(ractor_loaded) : NULL;
+    VALUE made = TypedData_Make_Struct(0, struct ractor_loaded, &ractor_loaded_type, loaded);
+    loaded->epoch = epoch;
+    MEMCPY(loaded->requires, requires, requires[0], LOADED_REQUIRES);
+    bool more = last && last->epoch == epoch && memcmp(last->requires, requires, sizeof(requires)) == 0 &&
+                RHASH_SIZE(last->names) < LOADED_NAMES_MAX;
+    loaded->names = rb_obj_hide(more ? rb_hash_dup(last->names) : rb_hash_new());
+    rb_hash_aset(loaded->names, rb_fstring(feature), Qtrue);
+
+    if (!ractor_loaded) rb_gc_register_address(&ractor_loaded);
+    __atomic_store_n(&ractor_loaded, made, __ATOMIC_RELEASE); /* pairs with ractor_loaded_p */
+}
+
+/* Whether main would find that +feature+ is loaded.  Any Ractor but main; false says nothing. */
+static bool
+ractor_loaded_p(VALUE feature)
+{
+    unsigned int epoch;
+    const rb_callable_method_entry_t *requires[LOADED_REQUIRES];
+    VALUE known = __atomic_load_n(&ractor_loaded, __ATOMIC_ACQUIRE); /* pairs with ractor_loaded_add */
+
+    if (!known || !loaded_name_p(feature) || !ractor_lists_epoch(&epoch)) return false;
+    const struct ractor_loaded *loaded = RTYPEDDATA_GET_DATA(known);
+    if (loaded->epoch != epoch) return false;
+    ractor_requires(requires);
+    bool found = memcmp(loaded->requires, requires, sizeof(requires)) == 0 &&
+                 rb_hash_stlike_lookup(loaded->names, feature, NULL);
+    RB_GC_GUARD(known);
+    return found;
+}
+
+#endif /* LOCKFREE_RACTOR_LOADED_H */

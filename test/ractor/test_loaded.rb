@@ -1,0 +1,253 @@
+# frozen_string_literal: true
+# ractor/test_loaded.rb - ractor/loaded.h: what main has found to be loaded, and until when that holds.
+
+require "test/unit"
+
+class TestLockfreeRactorLoaded < Test::Unit::TestCase
+  # file(name, text) writes a file that counts in $loads how often it is loaded; ask(names...) requires them in a Ractor;
+  # asked { } is how many threads main has made meanwhile.
+  PRELUDE = <<~'RUBY'
+    require "tmpdir"
+    require "fileutils"
+    DIR = File.realpath(Dir.mktmpdir).freeze
+    at_exit { FileUtils.rm_rf(DIR) }
+    $loads = Hash.new(0)
+    def self.file(name, folder = DIR)
+      FileUtils.mkdir_p(folder)
+      File.write(path = "#{folder}/#{name}.rb", "$loads[__FILE__] += 1")
+      path
+    end
+    def self.ask(*names) = Ractor.new(names) { |names| names.map { |name| require name } }.take
+    def self.asked
+      threads = 0
+      TracePoint.new(:thread_begin) { threads += 1 }.enable { yield }
+      threads
+    end
+    Ractor.new {}.take
+  RUBY
+
+  def assert_required(code, options = %w[--disable-gems], timeout: 60)
+    assert_separately(["-W:no-experimental", *options], PRELUDE + code, timeout: timeout)
+  end
+
+  ONCE = <<~'RUBY'
+    $LOAD_PATH << DIR
+    path = file("one")
+    names = ["one", "one.rb", path, path.delete_suffix(".rb")]
+    require "one"
+    assert_equal([false] * 4, ask(*names))
+    assert_equal([[false] * 4] * 3, Array.new(3) { ask(*names) })
+    assert_equal(0, asked { 8.times.map { Ractor.new(names) { |names| 100.times { names.each { |n| require n } } } }.each(&:take) })
+
+    # what is loaded meanwhile changes nothing
+    require file("two")
+    assert_equal([true], ask(file("three")))
+    assert_equal(0, asked { ask(*names) })
+    assert_equal({ path => 1, "#{DIR}/two.rb" => 1, "#{DIR}/three.rb" => 1 }, $loads)
+  RUBY
+
+  def test_main_is_asked_once = assert_required(ONCE)
+
+  def test_main_is_asked_once_with_rubygems = assert_required("assert_kind_of(Module, Gem)\n" + ONCE, %w[--enable-gems])
+
+  # main is not needed: it computes, and looks for no interrupt.
+  def test_main_does_not_look
+    assert_required(<<~'RUBY')
+      ask("fileutils")
+      ractor = Ractor.new { Ractor.receive; require "fileutils"; Process.clock_gettime(Process::CLOCK_MONOTONIC) }
+      ractor.send(:go)
+      sleep 0.01
+      _ = 7**3_000_000
+      computed = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      assert_operator(ractor.take, :<, computed)
+    RUBY
+  end
+
+  def test_loaded_features_change
+    assert_required(<<~'RUBY')
+      one, two = file("one"), file("two")
+      require one
+      ask(one)
+      assert_equal([false], ask(one))
+
+      $LOADED_FEATURES.delete(one)
+      assert_equal([true], ask(one))
+      2.times { assert_equal([false], ask(one)) }
+
+      # indexed anew before a Ractor looks, at the same length
+      $LOADED_FEATURES.pop
+      require two
+      assert_equal([true], ask(one))
+      2.times { assert_equal([false, false], ask(one, two)) }
+
+      $LOADED_FEATURES[$LOADED_FEATURES.index(one)] = "something else"
+      assert_equal([true, false], ask(one, two))
+      2.times { assert_equal([false, false], ask(one, two)) }
+
+      kept = $LOADED_FEATURES.dup
+      $LOADED_FEATURES.delete(one)
+      $LOADED_FEATURES.replace(kept)
+      assert_equal([false], ask(one))
+      $LOADED_FEATURES.clear
+      assert_equal([true], ask(one))
+      assert_equal({ one => 5, two => 1 }, $loads)
+    RUBY
+  end
+
+  def test_load_path_changes
+    assert_required(<<~'RUBY')
+      old, new = file("same", "#{DIR}/old"), file("same", "#{DIR}/new")
+      $LOAD_PATH << "#{DIR}/old"
+      assert_equal([true, false, false], ask("same", "same", "same"))
+      $LOAD_PATH[-1] = "#{DIR}/new"
+      assert_equal([true, false, false], ask("same", "same", "same"))
+      assert_equal({ old => 1, new => 1 }, $loads)
+
+      # by the working directory, or by a method: main is asked each time
+      require "pathname"
+      folders = Array.new(4) { |i| File.dirname(file("here", "#{DIR}/here#{i}/in")) }
+      [-> (_) { "in" }, -> (i) { Pathname(folders[i]) }].each do |entry|
+        $loads.clear
+        $LOADED_FEATURES.reject! { |path| path.include?("here") }
+        folders.size.times do |i|
+          Dir.chdir(File.dirname(folders[i]))
+          $LOAD_PATH[-1] = entry[i]
+          assert_equal([true, false], ask("here", "here"))
+        end
+        assert_equal([1] * 4, $loads.values)
+      end
+      assert_equal([true, true], folders.first(2).map { |folder| $LOADED_FEATURES.clear; Dir.chdir(folder); ask("./here")[0] })
+    RUBY
+  end
+
+  def test_a_require_of_the_program
+    assert_required(<<~'RUBY')
+      ask("fileutils")
+      $names = []
+      own = Module.new { def require(name) = (Ractor.main? and $names << name; super) }
+      [ # not in Kernel itself: upstream does not find what is defined there under a module that is prepended
+        -> { Kernel.prepend(own) },
+        -> { class Object; def require(name) = (Ractor.main? and $names << name; super); end },
+        -> { NilClass.prepend(own) },
+        -> { def nil.require(name) = (Ractor.main? and $names << name; super) },
+      ].each_with_index do |change, at|
+        change.call
+        $names.clear
+        3.times { assert_equal([false], ask("fileutils")) }
+        assert_operator($names.size, :>=, 3, at.to_s)
+      end
+    RUBY
+  end
+
+  def test_a_require_of_the_program_from_the_start
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
+      $names = []
+      module Kernel
+        alias was require
+        def require(name) = ($names << name; was(name))
+      end
+      Ractor.new { 3.times { require "fileutils" } }.take
+      assert_equal(3, $names.count("fileutils"))
+    RUBY
+  end
+
+  def test_a_require_of_the_program_below_rubygems
+    assert_required(<<~'RUBY', %w[--enable-gems])
+      ask("fileutils")
+      $names = []
+      module Kernel
+        alias was gem_original_require
+        def gem_original_require(name) = ($names << name; was(name))
+      end
+      3.times { assert_equal([false], ask("fileutils")) }
+      assert_equal(3, $names.count("fileutils"))
+    RUBY
+  end
+
+  def test_names_that_are_no_plain_strings
+    assert_required(<<~'RUBY')
+      class Name < String
+        def hash = raise
+        def eql?(other) = raise
+      end
+      $LOAD_PATH << DIR
+      file("one")
+      require "one"
+      assert_equal([false] * 4, ask("one", Name.new("one"), "one".encode("UTF-16LE").force_encoding("UTF-8").delete("\0"), +"one"))
+      assert_equal([ArgumentError, TypeError, LoadError, LoadError], Ractor.new {
+        ["one\0", 1, "", "o"].map do |name|
+          require name
+        rescue Exception
+          $!.class
+        end
+      }.take)
+      assert_equal([false] * 600, ask(*Array.new(600) { |i| "#{DIR}/#{'x/../' * i}one" }.each { |name| FileUtils.mkdir_p("#{DIR}/x") }))
+    RUBY
+  end
+
+  def test_more_names_than_are_kept
+    assert_required(<<~'RUBY')
+      names = Array.new(1200) { |i| file("f#{i}") }
+      assert_equal([true] * 1200, ask(*names))
+      4.times.map { |n| Ractor.new(names.rotate(n * 300)) { |names| 2.times { names.each { |n| require n and raise n } } } }.each(&:take)
+      assert_equal([1], $loads.values.uniq)
+      assert_equal(1200, $loads.size)
+      GC.compact if GC.respond_to?(:compact)
+      assert_equal([false] * 1200, ask(*names))
+    RUBY
+  end
+
+  def test_racing_require_and_change_of_loaded_features
+    assert_required(<<~'RUBY')
+      names = Array.new(4) { |i| file("f#{i}") }
+      names.each { |name| require name }
+      ractors = names.map do |name|
+        Ractor.new(name) { |name| 3_000.times { require name } }
+      end
+      deleted = Hash.new(0)
+      300.times do |i|
+        name = names[i % 4]
+        deleted[name] += 1 if $LOADED_FEATURES.delete(name)
+        $LOADED_FEATURES.replace($LOADED_FEATURES.dup) if i % 7 == 0
+        require name if i % 3 == 0
+        GC.start if i % 50 == 0
+      end
+      ractors.each(&:take)
+      names.each do |name|
+        assert_operator($loads[name], :<=, 1 + deleted[name])
+        assert_equal(false, ask(name, name)[1])
+        assert_include($LOADED_FEATURES, name)
+        $LOADED_FEATURES.delete(name)
+        assert_equal([true, false], ask(name, name))
+      end
+    RUBY
+  end
+
+  def test_racing_require_and_definition_of_require
+    assert_required(<<~'RUBY')
+      ask("fileutils")
+      ractors = Array.new(4) { Ractor.new { 1_000.times.count { require "fileutils" } } }
+      20.times do
+        Kernel.prepend(Module.new { def require(name) = super })
+        GC.start
+      end
+      assert_equal([0] * 4, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_racing_require_and_fork
+    assert_required(<<~'RUBY')
+      names = Array.new(4) { |i| file("f#{i}") }
+      names.each { |name| require name }
+      ask(*names)
+      ractors = Array.new(2) { Ractor.new(names) { |names| 20_000.times { |i| require names[i % 4] and raise } } }
+      30.times do
+        pid = fork do
+          exit!(ask(*names) == [false] * 4 && ($LOADED_FEATURES.delete(names[0]); ask(*names) == [true, false, false, false]) ? 3 : 4)
+        end
+        assert_equal(3, Process.wait2(pid)[1].exitstatus)
+      end
+      ractors.each(&:take)
+    RUBY
+  end
+end
