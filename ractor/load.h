@@ -36,8 +36,11 @@
  */
 
 #include "internal/class.h"
+#include "internal/eval.h"
 #include "internal/object.h"
 #include "lockfree/ractor/loaded.h"
+
+extern ID ruby_static_id_cause; /* eval.c */
 
 struct ractor_load {
     rb_nativethread_lock_t lock;
@@ -141,6 +144,60 @@ ractor_load_wake(void *ptr)
     load->woken = true;
     rb_native_cond_signal(&load->cond);
     rb_native_mutex_unlock(&load->lock);
+}
+
+static VALUE
+load_nothing(VALUE data, VALUE errinfo)
+{
+    return Qundef;
+}
+
+/* What +func+ makes of +value+, or Qundef if it raises. */
+static VALUE
+load_try(VALUE (*func)(VALUE), VALUE value)
+{
+    return rb_rescue2(func, value, load_nothing, Qnil, rb_eException, (VALUE)0);
+}
+
+static int
+load_note_variable(ID name, VALUE value, st_data_t noted)
+{
+    rb_ary_push((VALUE)noted, ULL2NUM(name));
+    rb_ary_push((VALUE)noted, value);
+    return ST_CONTINUE;
+}
+
+/* Of the variable +name+ of an exception; Qundef where another Ractor cannot have it, as the code that raised. */
+static VALUE
+load_copy_variable(VALUE exception, ID name, VALUE value)
+{
+    if (name == idBt) {
+        VALUE strings = load_try(rb_get_backtrace, exception);
+        return UNDEF_P(strings) ? Qnil : load_try(ractor_copy, strings);
+    }
+    if (name == idBt_locations) return Qnil;
+    if (name == ruby_static_id_cause && rb_obj_is_kind_of(value, rb_eException)) return load_try(ractor_load_exception, value);
+    if (name == idMesg && RB_TYPE_P(value, T_DATA)) value = load_try(rb_String, value); // with main's object in it
+    return UNDEF_P(value) ? value : load_try(ractor_copy, value);
+}
+
+/* Of +exception+, which a thread of main has rescued, a copy for another Ractor: with where it was raised, which
+ * ractor_copy loses, as Strings, and without what cannot be copied, for which ractor_copy raises.  A NameError knows the
+ * code that raised it. */
+static VALUE
+ractor_load_exception(VALUE exception)
+{
+    VALUE noted = rb_ary_hidden_new(16);
+    rb_ivar_foreach(exception, load_note_variable, (st_data_t)noted);
+
+    VALUE copy = rb_obj_alloc(rb_obj_class(exception));
+    for (long i = 0; i < RARRAY_LEN(noted); i += 2) {
+        ID name = (ID)NUM2ULL(RARRAY_AREF(noted, i));
+        VALUE value = load_copy_variable(exception, name, RARRAY_AREF(noted, i + 1));
+        if (!UNDEF_P(value)) rb_ivar_set(copy, name, value);
+    }
+    RB_GC_GUARD(noted);
+    return copy;
 }
 
 /* Has main run +func+ with a copy of +asked+, and returns the result, or raises the exception, that it leaves there.

@@ -146,6 +146,47 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     assert_separately(%w[-W:no-experimental --disable-gems], FILES + code, timeout: 60)
   end
 
+  # What main rescues goes to the Ractor that asked: upstream loses where it was raised, and of a NameError everything.
+  def test_exception_of_a_file_that_main_loads
+    assert_loads(<<~'RUBY')
+      file("name", "\nmodule Q; V = zork; end")
+      file("const", "P = Zork")
+      file("not_there", 'require "nowhere/at/all"')
+      file("syntax", "def")
+      file("exits", "exit 5")
+      file("own", <<~'FILE')
+        class Own < StandardError
+          attr_reader :list, :thread, :block
+          def initialize = (super("mine"); @list = [[1], "x"]; @thread = Thread.current; @block = -> { 1 })
+        end
+        def raiser
+          raise ArgumentError, "first"
+        rescue
+          raise Own
+        end
+        raiser
+      FILE
+      found = Ractor.new do
+        %w[name const not_there syntax exits own].to_h do |name|
+          require "#{DIR}/#{name}.rb"
+        rescue Exception => e
+          what = [e.class, e.message.lines.first.chomp, e.backtrace&.first&.sub(/.*\//, ""), e.cause.class]
+          what << e.name if NameError === e
+          what << e.path if LoadError === e
+          what << e.status if SystemExit === e
+          what.push(e.list, e.thread, e.block, e.cause.message, e.cause.backtrace.first[/\w+\.rb:\d+/], e.backtrace_locations) if name == "own"
+          [name, what]
+        end
+      end.take
+      assert_equal([NameError, "undefined local variable or method 'zork' for module Q", "name.rb:2:in '<module:Q>'", NilClass, :zork], found["name"])
+      assert_equal([NameError, "uninitialized constant Zork", "const.rb:1:in '<top (required)>'", NilClass, :Zork], found["const"])
+      assert_equal([LoadError, "cannot load such file -- nowhere/at/all", LoadError, "nowhere/at/all"], found["not_there"].values_at(0, 1, 0, 4))
+      assert_equal(SyntaxError, found["syntax"][0])
+      assert_equal([SystemExit, "exit", "exits.rb:1:in 'Kernel#exit'", NilClass, 5], found["exits"])
+      assert_equal([Own, "mine", "own.rb:8:in 'Object#raiser'", ArgumentError, [[1], "x"], nil, nil, "first", "own.rb:6", nil], found["own"])
+    RUBY
+  end
+
   def test_racing_autoload_and_autoload
     assert_loads(<<~'RUBY')
       20.times { |i| file("a#{i}", "module A#{i}; X = #{i}; sleep 0.001; end"); Object.autoload(:"A#{i}", "#{DIR}/a#{i}.rb") }
