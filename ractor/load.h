@@ -228,7 +228,7 @@ require_unless_loaded_body(VALUE data)
 {
     struct cross_ractor_require *crr = (struct cross_ractor_require *)data;
     require_body(data);
-    if (crr->result == Qfalse) ractor_loaded_add(crr->feature);
+    if (crr->result == Qfalse) load_try(ractor_loaded_add, crr->feature);
     return Qnil;
 }
 

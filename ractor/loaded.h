@@ -23,11 +23,11 @@
  *              its own test for that, and it has not indexed them anew since
  *   requires   the methods that `require` runs are the same, and none of them is
  *              a program's own, which would have been called
- *   names      as they were given.  Not those that depend on the working
- *              directory or HOME; none while $LOAD_PATH has such a folder
- *
- * What is loaded by another name for the same file, through a symbolic link, is
- * not kept: main looks at the file system for that.
+ *   names      as they were given; those for which main looks at the index alone.
+ *              Not those that depend on the working directory or HOME, on which
+ *              files are there ("etc", while etc.so is loaded: is there an etc.rb?)
+ *              or that are being loaded; none while $LOAD_PATH has a folder that
+ *              depends on the working directory or on a method
  *
  * An answer is never changed: main makes another, with the names of the last and
  * one more, and publishes that.  It starts anew with the LOADED_NAMES_MAX-th,
@@ -35,6 +35,10 @@
  *
  *   ractor_loaded        written by main's threads, read by all
  *   ractor_load_epoch    the same
+ *   main's two lists     written by main's threads, by any method of Array; of
+ *                        each, four words are compared, not followed.  That asks
+ *                        for stores that are seen in the order in which they are
+ *                        made, so it is for x86; elsewhere main is asked
  */
 
 #include "internal/array.h"
@@ -77,37 +81,40 @@ rb_ractor_load_lists_changed(void)
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-static long
-array_len_load(VALUE ary)
+#if defined(__x86_64__) || defined(__i386__)
+# define LOADED_STORES_IN_ORDER 1
+#else
+# define LOADED_STORES_IN_ORDER 0
+#endif
+
+struct array_words {
+    VALUE root;
+    const VALUE *ptr;
+    long len;
+};
+
+/* In the opposite order of rb_ary_replace: first whether it is shared, and of which root. */
+static struct array_words
+array_words_load(VALUE ary)
 {
-    return __atomic_load_n(&RARRAY(ary)->as.heap.len, __ATOMIC_RELAXED);
+    struct array_words words;
+    VALUE flags = __atomic_load_n(&RBASIC(ary)->flags, __ATOMIC_ACQUIRE);
+    words.root = __atomic_load_n(&RARRAY(ary)->as.heap.aux.shared_root, __ATOMIC_ACQUIRE);
+    words.len = __atomic_load_n(&RARRAY(ary)->as.heap.len, __ATOMIC_ACQUIRE);
+    words.ptr = __atomic_load_n(&RARRAY(ary)->as.heap.ptr, __ATOMIC_ACQUIRE);
+    if ((flags & RARRAY_EMBED_FLAG) || !(flags & RARRAY_SHARED_FLAG)) words.root = 0;
+    return words;
 }
 
-static VALUE
-array_root_load(VALUE ary)
-{
-    VALUE flags = __atomic_load_n(&RBASIC(ary)->flags, __ATOMIC_RELAXED);
-    VALUE root = __atomic_load_n(&RARRAY(ary)->as.heap.aux.shared_root, __ATOMIC_RELAXED);
-    return !(flags & RARRAY_EMBED_FLAG) && (flags & RARRAY_SHARED_FLAG) ? root : 0;
-}
-
-/* rb_ary_shared_with_p, while main changes +list+ and the copy that it was indexed by.  A list leaves its root for good
- * when it is written to, or gets longer; until then it only gets shorter.  So the root that it still has at the end says
- * that its length was one of that root's. */
+/* rb_ary_shared_with_p, while main changes +list+ and the copy that it was indexed by.  A list leaves its root when it is
+ * written to or gets longer, since the copy has it as well; while it stays it only gets shorter.  So the root that it still
+ * has at the end says that its length was one of that root's; what is put in its place has another buffer. */
 static bool
 array_still_shared_p(VALUE list, VALUE snapshot)
 {
-    VALUE root = array_root_load(list);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    bool same = array_len_load(list) == array_len_load(snapshot) && array_root_load(snapshot) == root;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return root && same && array_root_load(list) == root;
-}
-
-static VALUE
-load_path_check_load(void)
-{
-    return __atomic_load_n(&GET_VM()->load_path_check_cache, __ATOMIC_RELAXED);
+    struct array_words first = array_words_load(list), copy = array_words_load(snapshot), last = array_words_load(list);
+    return LOADED_STORES_IN_ORDER && first.root && first.root == copy.root && first.root == last.root &&
+           first.len == copy.len && first.ptr == copy.ptr && first.ptr == last.ptr;
 }
 
 /* The epoch for which main's lists are as they were indexed, or false where they are not.  Any Ractor. */
@@ -116,7 +123,6 @@ ractor_lists_epoch(unsigned int *epoch)
 {
     rb_vm_t *vm = GET_VM();
 
-    if (load_path_check_load()) return false; /* by the working directory, or by a method */
     if (!array_still_shared_p(vm->loaded_features, vm->loaded_features_snapshot)) return false;
     if (!array_still_shared_p(vm->load_path, vm->load_path_snapshot)) return false;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with rb_ractor_load_lists_changed */
@@ -132,7 +138,8 @@ ractor_requires(const rb_callable_method_entry_t *found[LOADED_REQUIRES])
     ID require = rb_intern("require");
 
     found[0] = rb_callable_method_entry(rb_cNilClass, require);
-    found[1] = found[0] ? rb_callable_method_entry(RCLASS_SUPER(found[0]->defined_class), require) : NULL;
+    VALUE above = found[0] ? RCLASS_SUPER(found[0]->defined_class) : 0;
+    found[1] = above ? rb_callable_method_entry(above, require) : NULL;
     found[2] = rb_callable_method_entry(CLASS_OF(rb_mKernel), rb_intern("no_warning_require"));
     found[3] = rb_callable_method_entry(rb_cNilClass, rb_intern("gem_original_require"));
 }
@@ -152,7 +159,10 @@ require_known_p(const rb_callable_method_entry_t *me)
 {
     const rb_method_entry_t *original = (const rb_method_entry_t *)me;
     while (original->def->type == VM_METHOD_TYPE_ALIAS) original = original->def->body.alias.original_me;
-    if (original->def->type == VM_METHOD_TYPE_CFUNC) return METHOD_ENTRY_BASIC(original);
+    if (original->def->type == VM_METHOD_TYPE_CFUNC) {
+        return METHOD_ENTRY_BASIC(original) && original->def->original_id == rb_intern("require");
+    }
+
 
     VALUE location = rb_method_entry_location(original);
     if (NIL_P(location)) return false;
@@ -178,18 +188,39 @@ loaded_name_p(VALUE feature)
            RSTRING_PTR(feature)[0] != '.' && RSTRING_PTR(feature)[0] != '~';
 }
 
-/* main has just found that +feature+ is loaded: keeps it, if this can be known again.  main's threads; does not switch
- * between them, since neither String's hash nor what is called of the lists is Ruby. */
-static void
+static bool
+provided_p(VALUE name)
+{
+    const char *loading = NULL;
+    return rb_feature_provided(StringValueCStr(name), &loading) && !loading;
+}
+
+/* Whether main's index says that +feature+ is loaded, and require looks no further: search_required of load.c. */
+static bool
+loaded_by_index_p(VALUE feature)
+{
+    const char *extension = strrchr(StringValueCStr(feature), '.');
+
+    if (extension && !strchr(extension, '/')) {
+        return (!strcmp(extension, ".rb") || !strcmp(extension, ".so") || !strcmp(extension, DLEXT)) && provided_p(feature);
+    }
+    return provided_p(rb_str_plus(feature, rb_str_new_cstr(".rb"))) &&
+           !provided_p(rb_str_plus(feature, rb_str_new_cstr(".so")));
+}
+
+/* main has just found that +feature+ is loaded: keeps it, if this can be known again.  main's threads, which after the
+ * first line do not switch: neither String's hash nor what is called of the lists is Ruby. */
+static VALUE
 ractor_loaded_add(VALUE feature)
 {
     unsigned int epoch, now;
     const rb_callable_method_entry_t *requires[LOADED_REQUIRES];
 
-    if (!loaded_name_p(feature) || !ractor_lists_epoch(&epoch)) return;
+    rb_get_expanded_load_path(); /* indexes it; for absolute names, require does not */
+    if (!loaded_name_p(feature) || GET_VM()->load_path_check_cache || !ractor_lists_epoch(&epoch)) return Qnil;
     ractor_requires(requires);
-    if (!requires_known_p(requires)) return;
-    if (!rb_provided(StringValueCStr(feature)) || !ractor_lists_epoch(&now) || now != epoch) return;
+    if (!requires_known_p(requires) || !loaded_by_index_p(feature)) return Qnil;
+    if (!ractor_lists_epoch(&now) || now != epoch) return Qnil;
 
     struct ractor_loaded *loaded, *last = ractor_loaded ? RTYPEDDATA_GET_DATA(ractor_loaded) : NULL;
     VALUE made = TypedData_Make_Struct(0, struct ractor_loaded, &ractor_loaded_type, loaded);
@@ -202,6 +233,7 @@ ractor_loaded_add(VALUE feature)
 
     if (!ractor_loaded) rb_gc_register_address(&ractor_loaded);
     __atomic_store_n(&ractor_loaded, made, __ATOMIC_RELEASE); /* pairs with ractor_loaded_p */
+    return Qnil;
 }
 
 /* Whether main would find that +feature+ is loaded.  Any Ractor but main; false says nothing. */

@@ -20,7 +20,7 @@ class TestLockfreeRactorLoaded < Test::Unit::TestCase
     def self.ask(*names) = Ractor.new(names) { |names| names.map { |name| require name } }.take
     def self.asked
       threads = 0
-      TracePoint.new(:thread_begin) { threads += 1 }.enable { yield }
+      TracePoint.new(:thread_begin) { threads += 1 }.enable(target_thread: nil) { yield }
       threads
     end
     Ractor.new {}.take
@@ -35,7 +35,7 @@ class TestLockfreeRactorLoaded < Test::Unit::TestCase
     path = file("one")
     names = ["one", "one.rb", path, path.delete_suffix(".rb")]
     require "one"
-    assert_equal([false] * 4, ask(*names))
+    assert_equal(4, asked { assert_equal([false] * 4, ask(*names)) })
     assert_equal([[false] * 4] * 3, Array.new(3) { ask(*names) })
     assert_equal(0, asked { 8.times.map { Ractor.new(names) { |names| 100.times { names.each { |n| require n } } } }.each(&:take) })
 
@@ -54,10 +54,9 @@ class TestLockfreeRactorLoaded < Test::Unit::TestCase
   def test_main_does_not_look
     assert_required(<<~'RUBY')
       ask("fileutils")
-      ractor = Ractor.new { Ractor.receive; require "fileutils"; Process.clock_gettime(Process::CLOCK_MONOTONIC) }
+      ractor = Ractor.new { Ractor.receive; sleep 0.01; require "fileutils"; Process.clock_gettime(Process::CLOCK_MONOTONIC) }
       ractor.send(:go)
-      sleep 0.01
-      _ = 7**3_000_000
+      _ = 7**4_000_000
       computed = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       assert_operator(ractor.take, :<, computed)
     RUBY
@@ -194,6 +193,69 @@ class TestLockfreeRactorLoaded < Test::Unit::TestCase
       assert_equal(1200, $loads.size)
       GC.compact if GC.respond_to?(:compact)
       assert_equal([false] * 1200, ask(*names))
+    RUBY
+  end
+
+  # main looks at the folders, although the name is loaded.
+  def test_names_for_which_main_looks_at_files
+    assert_required(<<~'RUBY')
+      $LOAD_PATH.unshift("#{DIR}/new", DIR)
+      file("dotted.name")
+      require "etc.so"
+      assert_equal([false, false, true, false], ask("etc", "etc", "dotted.name", "dotted.name"))
+      assert_equal([false] * 2, ask("etc.so", "etc.so"))
+      file("etc", "#{DIR}/new")
+      file("dotted.name", "#{DIR}/new")
+      assert_equal([true, false, true], ask("etc", "etc.so", "dotted.name"))
+    RUBY
+  end
+
+  # While main answers that it is loaded, it is loaded anew, and that fails.
+  def test_a_name_that_is_being_loaded
+    assert_required(<<~'RUBY')
+      $go = Queue.new
+      path = file("one")
+      require path
+      File.write(path, "if ($loads[__FILE__] += 1) == 2; $go << 1; sleep 0.2; raise 'not now'; end")
+      loader = nil
+      TracePoint.new(:return) do |event|
+        if event.method_id == :require && !loader && Thread.current != Thread.main
+          $LOADED_FEATURES.delete(path)
+          loader = Thread.new { require path rescue $!.message }
+          $go.pop
+        end
+      end.enable(target_thread: nil) { assert_equal([false], ask(path)) }
+      assert_equal([true], ask(path)) # waits, and loads
+      assert_equal("not now", loader.value)
+      assert_equal([false], ask(path))
+      assert_equal(3, $loads[path])
+    RUBY
+  end
+
+  def test_racing_require_and_load_that_fails
+    assert_required(<<~'RUBY')
+      path = file("one")
+      require path
+      File.write(path, "sleep 0.0005; raise 'not now' if $fails")
+      ractors = Array.new(3) do
+        Ractor.new(path) do |path|
+          while Ractor.receive == :go
+            3.times { require path rescue nil }
+          end
+        end
+      end
+      1_000.times do |i|
+        ractors.each { |r| r.send(:go) }
+        (i % 100 * 100).times { }
+        $fails = true
+        $LOADED_FEATURES.delete(path)
+        require path rescue nil
+        told = Ractor.new(path) { |path| require path rescue :fails }.take
+        assert_include($LOADED_FEATURES, path) if told == false
+        $fails = false
+        require path
+      end
+      ractors.each { |r| r.send(:stop) }.each(&:take)
     RUBY
   end
 
