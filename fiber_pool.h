@@ -19,11 +19,17 @@
  * which it takes from the list and gives back by the half dozen, so that most
  * Fibers begin and end without the lock.  A stack that a Ractor keeps for its next
  * Fiber keeps its memory as well: to tell the system that it is free is a call that
- * interrupts the processors of all other Ractors.
+ * interrupts the processors of all other Ractors.  So is it with as many as were
+ * taken from the list between the last two collections: where Enumerators are made,
+ * asked for their #next and forgotten, the GC finds that many stacks at a time, and
+ * they will be wanted until it comes again.  They lie in a second list, of which
+ * the first ones are taken first.  A program that makes fewer Fibers than before
+ * loses the memory of FIBER_POOL_COOLED of these in each collection.
  *
  *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
  *                             gives stacks to the Ractor that it runs in
  *   fiber_pool.vacancies,     with fiber_pool_lock held
+ *   fiber_pool_warm,
  *   allocations, used
  *   fiber_pool.count          changed with the lock, read without: how many to
  *                             make next, which may be out of date
@@ -41,7 +47,17 @@
 #define FIBER_POOL_CACHE_MAX 12
 #endif
 
+#define FIBER_POOL_COOLED 32
+
 static rb_nativethread_lock_t fiber_pool_lock;
+
+/* Stacks of the shared pool that keep their memory. */
+static struct {
+    struct fiber_pool_vacancy *vacancies;
+    size_t count;
+    size_t taken;  /* from both lists since the last collection began */
+    size_t wanted; /* before that, between the two before: so many may lie here */
+} fiber_pool_warm;
 
 /* The current Ractor's cache for +pool+, or NULL. */
 static struct fiber_pool_cache *
@@ -53,6 +69,26 @@ fiber_pool_cache(const struct fiber_pool *pool)
     return cr ? &cr->fiber_pool_cache : NULL;
 }
 
+/* The stack that +pool+ gives next, or NULL.  With the lock. */
+static struct fiber_pool_vacancy *
+fiber_pool_pop_locked(struct fiber_pool *pool)
+{
+    struct fiber_pool_vacancy *vacancy = pool == &shared_fiber_pool ? fiber_pool_warm.vacancies : NULL;
+
+    if (vacancy) {
+        fiber_pool_warm.vacancies = vacancy->next;
+        fiber_pool_warm.count--;
+    }
+    else {
+        vacancy = fiber_pool_vacancy_pop(pool);
+    }
+    if (vacancy) {
+        pool->used++;
+        fiber_pool_warm.taken++;
+    }
+    return vacancy;
+}
+
 /* A vacant stack, or NULL: the pool must be expanded, and asked again. */
 static struct fiber_pool_vacancy *
 fiber_pool_take(struct fiber_pool *pool)
@@ -62,17 +98,13 @@ fiber_pool_take(struct fiber_pool *pool)
 
     if (!vacancy) {
         rb_native_mutex_lock(&fiber_pool_lock);
-        vacancy = fiber_pool_vacancy_pop(pool);
-        if (vacancy) {
-            pool->used++;
+        vacancy = fiber_pool_pop_locked(pool);
 #ifdef FIBER_POOL_ALLOCATION_FREE
-            vacancy->stack.allocation->used++;
+        if (vacancy) vacancy->stack.allocation->used++;
 #endif
-        }
         while (cache && cache->count < FIBER_POOL_CACHE_MAX / 2) {
-            struct fiber_pool_vacancy *next = fiber_pool_vacancy_pop(pool);
+            struct fiber_pool_vacancy *next = fiber_pool_pop_locked(pool);
             if (!next) break;
-            pool->used++;
             cache->vacancies = fiber_pool_vacancy_push(next, cache->vacancies);
             cache->count++;
         }
@@ -109,24 +141,64 @@ fiber_pool_keeps_memory(const struct fiber_pool *pool)
 #endif
 }
 
+/* The stacks that begin with +cold+ lose their memory, and go to the list.  Without the lock. */
+static void
+fiber_pool_cool(struct fiber_pool *pool, struct fiber_pool_vacancy *cold)
+{
+    struct fiber_pool_vacancy *last = NULL;
+
+    for (struct fiber_pool_vacancy *vacancy = cold; vacancy; last = vacancy, vacancy = vacancy->next) {
+        if (pool->free_stacks) fiber_pool_stack_free(&vacancy->stack);
+    }
+    if (!last) return;
+
+    rb_native_mutex_lock(&fiber_pool_lock);
+    last->next = pool->vacancies;
+    pool->vacancies = cold;
+    rb_native_mutex_unlock(&fiber_pool_lock);
+}
+
 /* Gives back what the cache holds beyond +count+. */
 static void
 fiber_pool_cache_shrink(struct fiber_pool *pool, struct fiber_pool_cache *cache, unsigned int count)
 {
-    if (pool->free_stacks) {
-        struct fiber_pool_vacancy *vacancy = cache->vacancies;
-        for (unsigned int i = cache->count; i > count; i--, vacancy = vacancy->next) fiber_pool_stack_free(&vacancy->stack);
-    }
+    struct fiber_pool_vacancy *cold = NULL;
 
     rb_native_mutex_lock(&fiber_pool_lock);
     while (cache->count > count) {
         struct fiber_pool_vacancy *vacancy = cache->vacancies;
+        bool warm = fiber_pool_warm.count < fiber_pool_warm.wanted;
+        struct fiber_pool_vacancy **list = warm ? &fiber_pool_warm.vacancies : &cold;
+
         cache->vacancies = vacancy->next;
         cache->count--;
-        pool->vacancies = fiber_pool_vacancy_push(vacancy, pool->vacancies);
         pool->used--;
+        *list = fiber_pool_vacancy_push(vacancy, *list);
+        if (warm) fiber_pool_warm.count++;
     }
     rb_native_mutex_unlock(&fiber_pool_lock);
+    fiber_pool_cool(pool, cold);
+}
+
+/* A collection begins: what it will find of stacks is what has been taken since the last one.  The GC, when all others stand. */
+void
+rb_fiber_pool_collection_begins(void)
+{
+    struct fiber_pool_vacancy *cold = NULL;
+
+    if (!fiber_pool_warm.taken && !fiber_pool_warm.wanted && !fiber_pool_warm.count) return; /* and perhaps no lock yet */
+
+    rb_native_mutex_lock(&fiber_pool_lock);
+    fiber_pool_warm.wanted = fiber_pool_warm.taken;
+    fiber_pool_warm.taken = 0;
+    for (int i = 0; i < FIBER_POOL_COOLED && fiber_pool_warm.count > fiber_pool_warm.wanted; i++) {
+        struct fiber_pool_vacancy *vacancy = fiber_pool_warm.vacancies;
+        fiber_pool_warm.vacancies = vacancy->next;
+        fiber_pool_warm.count--;
+        cold = fiber_pool_vacancy_push(vacancy, cold);
+    }
+    rb_native_mutex_unlock(&fiber_pool_lock);
+    fiber_pool_cool(&shared_fiber_pool, cold);
 }
 
 #ifdef FIBER_POOL_ALLOCATION_FREE

@@ -53,6 +53,7 @@
 #define GC_ROOM_DENIED 16
 
 size_t rb_fiber_pool_used_bytes(void); // fiber_pool.h
+void rb_fiber_pool_collection_begins(void);
 
 struct gc_room_survey {
     double sum, squares;
@@ -108,6 +109,7 @@ gc_room_survey(rb_objspace_t *objspace)
 {
     struct gc_room_survey survey = { .held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
+    rb_fiber_pool_collection_begins();
 
     bool denied = RUBY_ATOMIC_LOAD(objspace->room_denied) > 0;
     if (denied) RUBY_ATOMIC_DEC(objspace->room_denied);

@@ -82,4 +82,26 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
       assert_operator(mapped.call, :<, before + 1000)
     RUBY
   end
+
+  # Stacks that the GC finds keep their memory while as many are wanted, and lose it when they are not.
+  def test_memory_of_dropped_fibers
+    omit "no LazyFree in /proc/self/smaps" unless (File.read("/proc/self/smaps") rescue "").include?("LazyFree:")
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      def lazily_free = File.read("/proc/self/smaps").scan(/^LazyFree: +(\d+) kB/).sum { |(kb)| kb.to_i }
+      def use = 1_500.times { [1, 2].each.next }
+      GC.disable
+      4.times { use; GC.start }
+      used = lazily_free
+      200.times { GC.start }
+      idle = lazily_free
+      assert_operator(idle, :>, 1_500 * 4)
+      assert_operator(used, :<, idle / 4)
+
+      # by Ractors, which end; as many as lie there are taken again before any is made
+      3.times { Array.new(4) { Ractor.new { 400.times { [1, 2].each.next }; GC.start } }.each(&:take); GC.start }
+      200.times { GC.start }
+      assert_operator(lazily_free, :>, 1_500 * 4)
+      assert_operator(lazily_free, :<, idle * 2)
+    RUBY
+  end
 end
