@@ -159,6 +159,58 @@ load_try(VALUE (*func)(VALUE), VALUE value)
     return rb_rescue2(func, value, load_nothing, Qnil, rb_eException, (VALUE)0);
 }
 
+struct load_copying {
+    VALUE copies; /* by identity, the copy of what has been copied */
+    VALUE value;
+};
+
+static VALUE load_copy_exception(VALUE copies, VALUE exception);
+
+static VALUE
+load_copy_body(VALUE data)
+{
+    const struct load_copying *copying = (const struct load_copying *)data;
+    if (rb_obj_is_kind_of(copying->value, rb_eException)) return load_copy_exception(copying->copies, copying->value);
+    return ractor_copy(copying->value);
+}
+
+/* Another Ractor's +value+; Qundef where it cannot have one, as of the code that raised. */
+static VALUE
+load_copy(VALUE copies, VALUE value)
+{
+    struct load_copying copying = { copies, value };
+    VALUE copy = rb_hash_lookup2(copies, value, Qundef);
+
+    if (UNDEF_P(copy)) {
+        copy = load_try(load_copy_body, (VALUE)&copying);
+        if (!UNDEF_P(copy)) rb_hash_aset(copies, value, copy);
+    }
+    return copy;
+}
+
+static VALUE
+load_copy_as_string(VALUE copies, VALUE value)
+{
+    VALUE string = load_try(rb_String, value);
+    return UNDEF_P(string) ? Qnil : load_copy(copies, string);
+}
+
+/* Of the variable +name+ of +exception+. */
+static VALUE
+load_copy_variable(VALUE copies, VALUE exception, ID name, VALUE value)
+{
+    if (name == idBt) {
+        VALUE strings = load_try(rb_get_backtrace, exception);
+        return UNDEF_P(strings) ? Qnil : load_copy(copies, strings);
+    }
+    if (name == idBt_locations) return Qnil;
+    if (name == idMesg && RB_TYPE_P(value, T_DATA)) return load_copy_as_string(copies, value); // has main's object
+
+    VALUE copy = load_copy(copies, value);
+    if (UNDEF_P(copy) && name == idMesg) return load_copy_as_string(copies, value);
+    return UNDEF_P(copy) && name == ruby_static_id_cause ? Qnil : copy;
+}
+
 static int
 load_note_variable(ID name, VALUE value, st_data_t noted)
 {
@@ -167,37 +219,35 @@ load_note_variable(ID name, VALUE value, st_data_t noted)
     return ST_CONTINUE;
 }
 
-/* Of the variable +name+ of an exception; Qundef where another Ractor cannot have it, as the code that raised. */
 static VALUE
-load_copy_variable(VALUE exception, ID name, VALUE value)
+load_copy_exception(VALUE copies, VALUE exception)
 {
-    if (name == idBt) {
-        VALUE strings = load_try(rb_get_backtrace, exception);
-        return UNDEF_P(strings) ? Qnil : load_try(ractor_copy, strings);
+    if (rb_ractor_shareable_p(exception)) return exception;
+
+    VALUE noted = rb_ary_hidden_new(16), copy = rb_obj_alloc(rb_obj_class(exception));
+    rb_hash_aset(copies, exception, copy);
+    rb_ivar_foreach(exception, load_note_variable, (st_data_t)noted);
+    for (long i = 0; i < RARRAY_LEN(noted); i += 2) {
+        ID name = (ID)NUM2ULL(RARRAY_AREF(noted, i));
+        VALUE value = load_copy_variable(copies, exception, name, RARRAY_AREF(noted, i + 1));
+        if (!UNDEF_P(value)) rb_ivar_set(copy, name, value);
     }
-    if (name == idBt_locations) return Qnil;
-    if (name == ruby_static_id_cause && rb_obj_is_kind_of(value, rb_eException)) return load_try(ractor_load_exception, value);
-    if (name == idMesg && RB_TYPE_P(value, T_DATA)) value = load_try(rb_String, value); // with main's object in it
-    return UNDEF_P(value) ? value : load_try(ractor_copy, value);
+    RB_GC_GUARD(noted);
+
+    VALUE singleton = rb_singleton_class_clone_and_attach(exception, copy); // what it was extended by, as rb_obj_clone
+    RBASIC_SET_CLASS(copy, singleton);
+    if (RCLASS_SINGLETON_P(singleton)) rb_singleton_class_attached(singleton, copy);
+    if (OBJ_FROZEN(exception)) OBJ_FREEZE(copy);
+    return copy;
 }
 
 /* Of +exception+, which a thread of main has rescued, a copy for another Ractor: with where it was raised, which
  * ractor_copy loses, as Strings, and without what cannot be copied, for which ractor_copy raises.  A NameError knows the
- * code that raised it. */
+ * code that raised it.  Each variable is copied by itself: what two have in their depths is two objects then. */
 static VALUE
 ractor_load_exception(VALUE exception)
 {
-    VALUE noted = rb_ary_hidden_new(16);
-    rb_ivar_foreach(exception, load_note_variable, (st_data_t)noted);
-
-    VALUE copy = rb_obj_alloc(rb_obj_class(exception));
-    for (long i = 0; i < RARRAY_LEN(noted); i += 2) {
-        ID name = (ID)NUM2ULL(RARRAY_AREF(noted, i));
-        VALUE value = load_copy_variable(exception, name, RARRAY_AREF(noted, i + 1));
-        if (!UNDEF_P(value)) rb_ivar_set(copy, name, value);
-    }
-    RB_GC_GUARD(noted);
-    return copy;
+    return load_copy_exception(rb_obj_hide(rb_ident_hash_new()), exception);
 }
 
 /* Has main run +func+ with a copy of +asked+, and returns the result, or raises the exception, that it leaves there.

@@ -72,8 +72,8 @@ static const rb_data_type_t ractor_loaded_type = {
     0, 0, RUBY_TYPED_FREE_IMMEDIATELY
 };
 
-/* main indexes $LOADED_FEATURES or $LOAD_PATH anew: somebody has changed it.  Before it copies the list, so that who sees
- * the copy sees the epoch: pairs with the fence in ractor_lists_epoch. */
+/* main has indexed $LOADED_FEATURES or $LOAD_PATH anew, as somebody has changed it, and copies the list now: who sees the
+ * copy sees the epoch.  Pairs with the fence in ractor_lists_epoch. */
 void
 rb_ractor_load_lists_changed(void)
 {
@@ -114,7 +114,7 @@ array_still_shared_p(VALUE list, VALUE snapshot)
 {
     struct array_words first = array_words_load(list), copy = array_words_load(snapshot), last = array_words_load(list);
     return LOADED_STORES_IN_ORDER && first.root && first.root == copy.root && first.root == last.root &&
-           first.len == copy.len && first.ptr == copy.ptr && first.ptr == last.ptr;
+           first.len == copy.len && first.len == last.len && first.ptr == copy.ptr && first.ptr == last.ptr;
 }
 
 /* The epoch for which main's lists are as they were indexed, or false where they are not.  Any Ractor. */

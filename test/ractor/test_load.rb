@@ -187,6 +187,60 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     RUBY
   end
 
+  def test_exception_of_a_file_that_main_loads_has_what_it_had
+    assert_loads(<<~'RUBY')
+      module Retry; end
+      class Own < StandardError; attr_accessor :me, :list, :same, :original, :thread; end
+      SHARED = Ractor.make_shareable(Own.new("shared"))
+      file("extended", "e = Own.new('e'); e.extend(Retry); def e.hint = :hint; raise e")
+      file("shared", "raise SHARED")
+      file("frozen", "raise Own.new('frozen').freeze")
+      file("parts", <<~'FILE')
+        begin
+          zork
+        rescue NameError => e
+          own = Own.new(Thread.current)
+          own.original, own.me, own.list, own.thread = e, own, [1], [Thread.current]
+          own.same = own.list
+          $kept = own
+          raise own
+        end
+      FILE
+      found = Ractor.new do
+        %w[extended shared frozen parts].map do |name|
+          require "#{DIR}/#{name}.rb"
+        rescue Retry
+          [$!.class, $!.hint]
+        rescue Own => e
+          next [e.equal?(SHARED), e.frozen?, e.message] unless e.original
+          e.list << 2
+          [e.equal?(e.me), e.list.equal?(e.same), e.cause.equal?(e.original), e.cause.class, e.cause.backtrace.size,
+           e.message[0, 9], e.thread]
+        end
+      end.take
+      assert_equal([[Own, :hint], [true, true, "shared"], [false, true, "frozen"]], found.first(3))
+      assert_equal([true, true, true, NameError, $kept.cause.backtrace.size, "#<Thread:", nil], found[3])
+      assert_equal([1], $kept.list)
+    RUBY
+  end
+
+  # What it has is main's, and stays there, when the thread is killed while it is copied.
+  def test_main_is_killed_while_it_copies
+    assert_loads(<<~'RUBY')
+      class Ends; def initialize_copy(other) = Thread.exit; end
+      class Own < StandardError; attr_reader :list; def initialize = (super("own"); @list = $list = [1]; @ends = Ends.new); end
+      file("own", "raise Own")
+      found = Ractor.new do
+        require "#{DIR}/own.rb"
+      rescue Own
+        $!.list << 2
+      rescue ThreadError
+        :killed
+      end.take
+      assert_equal([:killed, [1]], [found, $list])
+    RUBY
+  end
+
   def test_racing_autoload_and_autoload
     assert_loads(<<~'RUBY')
       20.times { |i| file("a#{i}", "module A#{i}; X = #{i}; sleep 0.001; end"); Object.autoload(:"A#{i}", "#{DIR}/a#{i}.rb") }
