@@ -23,8 +23,11 @@
  * taken from the list between the last two collections: where Enumerators are made,
  * asked for their #next and forgotten, the GC finds that many stacks at a time, and
  * they will be wanted until it comes again.  They lie in a second list, of which
- * the first ones are taken first.  A program that makes fewer Fibers than before
- * loses the memory of FIBER_POOL_COOLED of these in each collection.
+ * the first ones are taken first.  What is not wanted loses its memory when the GC
+ * comes: what has lain there since it came last, and what is more than were taken,
+ * an eighth at a time, and FIBER_POOL_COOLED.  One of FIBER_POOL_TURNS that come back
+ * loses it at once, as one that has been deep once has much of it.  Without
+ * collections all stays: so do the objects.
  *
  *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
  *                             gives stacks to the Ractor that it runs in
@@ -47,7 +50,7 @@
 #define FIBER_POOL_CACHE_MAX 12
 #endif
 
-#define FIBER_POOL_COOLED 32
+enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 128, FIBER_POOL_TURNS = 16 };
 
 static rb_nativethread_lock_t fiber_pool_lock;
 
@@ -57,6 +60,8 @@ static struct {
     size_t count;
     size_t taken;  /* from both lists since the last collection began */
     size_t wanted; /* before that, between the two before: so many may lie here */
+    size_t least;  /* of count, since the last collection began */
+    unsigned int turn;
 } fiber_pool_warm;
 
 /* The current Ractor's cache for +pool+, or NULL. */
@@ -78,13 +83,14 @@ fiber_pool_pop_locked(struct fiber_pool *pool)
     if (vacancy) {
         fiber_pool_warm.vacancies = vacancy->next;
         fiber_pool_warm.count--;
+        if (fiber_pool_warm.least > fiber_pool_warm.count) fiber_pool_warm.least = fiber_pool_warm.count;
     }
     else {
         vacancy = fiber_pool_vacancy_pop(pool);
     }
     if (vacancy) {
         pool->used++;
-        fiber_pool_warm.taken++;
+        if (pool == &shared_fiber_pool) fiber_pool_warm.taken++;
     }
     return vacancy;
 }
@@ -167,7 +173,7 @@ fiber_pool_cache_shrink(struct fiber_pool *pool, struct fiber_pool_cache *cache,
     rb_native_mutex_lock(&fiber_pool_lock);
     while (cache->count > count) {
         struct fiber_pool_vacancy *vacancy = cache->vacancies;
-        bool warm = fiber_pool_warm.count < fiber_pool_warm.wanted;
+        bool warm = fiber_pool_warm.count < fiber_pool_warm.wanted && ++fiber_pool_warm.turn % FIBER_POOL_TURNS != 0;
         struct fiber_pool_vacancy **list = warm ? &fiber_pool_warm.vacancies : &cold;
 
         cache->vacancies = vacancy->next;
@@ -178,6 +184,16 @@ fiber_pool_cache_shrink(struct fiber_pool *pool, struct fiber_pool_cache *cache,
     }
     rb_native_mutex_unlock(&fiber_pool_lock);
     fiber_pool_cool(pool, cold);
+}
+
+/* How many stacks are to lose their memory now.  Not all at once, as everybody stands. */
+static size_t
+fiber_pool_surplus_locked(void)
+{
+    size_t beyond = fiber_pool_warm.count > fiber_pool_warm.wanted ? fiber_pool_warm.count - fiber_pool_warm.wanted : 0;
+    size_t surplus = MAX(beyond, fiber_pool_warm.least);
+
+    return MIN(MIN(surplus, FIBER_POOL_COOLED + surplus / 8), FIBER_POOL_COOLED_MAX);
 }
 
 /* A collection begins: what it will find of stacks is what has been taken since the last one.  The GC, when all others stand. */
@@ -191,12 +207,13 @@ rb_fiber_pool_collection_begins(void)
     rb_native_mutex_lock(&fiber_pool_lock);
     fiber_pool_warm.wanted = fiber_pool_warm.taken;
     fiber_pool_warm.taken = 0;
-    for (int i = 0; i < FIBER_POOL_COOLED && fiber_pool_warm.count > fiber_pool_warm.wanted; i++) {
+    for (size_t left = fiber_pool_surplus_locked(); left > 0; left--) {
         struct fiber_pool_vacancy *vacancy = fiber_pool_warm.vacancies;
         fiber_pool_warm.vacancies = vacancy->next;
         fiber_pool_warm.count--;
         cold = fiber_pool_vacancy_push(vacancy, cold);
     }
+    fiber_pool_warm.least = fiber_pool_warm.count;
     rb_native_mutex_unlock(&fiber_pool_lock);
     fiber_pool_cool(&shared_fiber_pool, cold);
 }

@@ -85,23 +85,29 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
 
   # Stacks that the GC finds keep their memory while as many are wanted, and lose it when they are not.
   def test_memory_of_dropped_fibers
-    omit "no LazyFree in /proc/self/smaps" unless (File.read("/proc/self/smaps") rescue "").include?("LazyFree:")
-    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
-      def lazily_free = File.read("/proc/self/smaps").scan(/^LazyFree: +(\d+) kB/).sum { |(kb)| kb.to_i }
+    omit "no LazyFree in /proc/self/smaps_rollup" unless (File.read("/proc/self/smaps_rollup") rescue "").include?("LazyFree:")
+    environment = { "RUBY_SHARED_FIBER_POOL_FREE_STACKS" => nil }
+    assert_separately([environment, "-W:no-experimental", "--disable-gems"], <<~'RUBY', timeout: 60)
+      def memory(name) = File.read("/proc/self/smaps_rollup")[/^#{name}: +(\d+) kB/, 1].to_i
+      def held = memory("Rss") - memory("LazyFree") # what the system may not take
       def use = 1_500.times { [1, 2].each.next }
       GC.disable
-      4.times { use; GC.start }
-      used = lazily_free
-      200.times { GC.start }
-      idle = lazily_free
-      assert_operator(idle, :>, 1_500 * 4)
-      assert_operator(used, :<, idle / 4)
 
-      # by Ractors, which end; as many as lie there are taken again before any is made
-      3.times { Array.new(4) { Ractor.new { 400.times { [1, 2].each.next }; GC.start } }.each(&:take); GC.start }
-      200.times { GC.start }
-      assert_operator(lazily_free, :>, 1_500 * 4)
-      assert_operator(lazily_free, :<, idle * 2)
+      collections = [
+        -> { 100.times { GC.start } },
+        # batches that end take more than lie there, over and over, and none beyond the first
+        -> { 100.times { 20.times { Array.new(200) { Fiber.new { Fiber.yield }.tap(&:resume) }.each(&:resume) }; GC.start } },
+        # by Ractors, which end
+        -> { 3.times { Array.new(4) { Ractor.new { 400.times { [1, 2].each.next }; GC.start } }.each(&:take) }; 100.times { GC.start } },
+      ]
+      collections.each_with_index do |idle, at|
+        4.times { use; GC.start }
+        lazy, before = memory("LazyFree"), held
+        4.times { use; GC.start }
+        assert_operator(memory("LazyFree") - lazy, :<, 1_500, at.to_s) # as before, each would have some 8 kB
+        idle.call
+        assert_operator(before - held, :>, 1_500 * 3, at.to_s)
+      end
     RUBY
   end
 end
