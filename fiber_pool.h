@@ -23,11 +23,11 @@
  * taken from the list between the last two collections: where Enumerators are made,
  * asked for their #next and forgotten, the GC finds that many stacks at a time, and
  * they will be wanted until it comes again.  They lie in a second list, of which
- * the first ones are taken first.  What is not wanted loses its memory when the GC
- * comes: what has lain there since it came last, and what is more than were taken,
- * an eighth at a time, and FIBER_POOL_COOLED.  One of FIBER_POOL_TURNS that come back
- * loses it at once, as one that has been deep once has much of it.  Without
- * collections all stays: so do the objects.
+ * the first ones are taken first.  When the GC comes, stacks that are not wanted lose
+ * their memory: as many as have lain there since it came last, and what is more than
+ * were taken, of these an eighth and FIBER_POOL_COOLED at a time, as all stand, up to
+ * FIBER_POOL_COOLED_MAX.  One of FIBER_POOL_TURNS that come back loses it at once, as
+ * a stack that has been deep has much.  Without collections all stays: so do objects.
  *
  *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
  *                             gives stacks to the Ractor that it runs in
@@ -50,7 +50,7 @@
 #define FIBER_POOL_CACHE_MAX 12
 #endif
 
-enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 128, FIBER_POOL_TURNS = 16 };
+enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 16 };
 
 static rb_nativethread_lock_t fiber_pool_lock;
 
@@ -191,9 +191,11 @@ static size_t
 fiber_pool_surplus_locked(void)
 {
     size_t beyond = fiber_pool_warm.count > fiber_pool_warm.wanted ? fiber_pool_warm.count - fiber_pool_warm.wanted : 0;
-    size_t surplus = MAX(beyond, fiber_pool_warm.least);
+    size_t surplus = beyond > fiber_pool_warm.least ? beyond : fiber_pool_warm.least;
+    size_t now = FIBER_POOL_COOLED + surplus / 8;
 
-    return MIN(MIN(surplus, FIBER_POOL_COOLED + surplus / 8), FIBER_POOL_COOLED_MAX);
+    if (now > FIBER_POOL_COOLED_MAX) now = FIBER_POOL_COOLED_MAX;
+    return now < surplus ? now : surplus;
 }
 
 /* A collection begins: what it will find of stacks is what has been taken since the last one.  The GC, when all others stand. */
