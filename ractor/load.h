@@ -204,11 +204,12 @@ load_copy_variable(VALUE copies, VALUE exception, ID name, VALUE value)
         return UNDEF_P(strings) ? Qnil : load_copy(copies, strings);
     }
     if (name == idBt_locations) return Qnil;
-    if (name == idMesg && RB_TYPE_P(value, T_DATA)) return load_copy_as_string(copies, value); // has main's object
 
-    VALUE copy = load_copy(copies, value);
-    if (UNDEF_P(copy) && name == idMesg) return load_copy_as_string(copies, value);
-    return UNDEF_P(copy) && name == ruby_static_id_cause ? Qnil : copy;
+    bool has_mains_object = name == idMesg && RB_TYPE_P(value, T_DATA);
+    VALUE copy = has_mains_object ? Qundef : load_copy(copies, value);
+    if (!UNDEF_P(copy)) return copy;
+    if (name == idMesg) return load_copy_as_string(copies, value);
+    return name == ruby_static_id_cause ? Qnil : Qundef;
 }
 
 static int

@@ -163,7 +163,6 @@ require_known_p(const rb_callable_method_entry_t *me)
         return METHOD_ENTRY_BASIC(original) && original->def->original_id == rb_intern("require");
     }
 
-
     VALUE location = rb_method_entry_location(original);
     if (NIL_P(location)) return false;
     VALUE path = RARRAY_AREF(location, 0);
@@ -179,6 +178,14 @@ requires_known_p(const rb_callable_method_entry_t *const found[LOADED_REQUIRES])
         if (found[i] && !require_known_p(found[i])) return false;
     }
     return true;
+}
+
+/* Whether what +loaded+ has was found in that epoch, by these methods. */
+static bool
+loaded_holds_p(const struct ractor_loaded *loaded, unsigned int epoch,
+               const rb_callable_method_entry_t *const requires[LOADED_REQUIRES])
+{
+    return loaded->epoch == epoch && memcmp(loaded->requires, requires, sizeof(loaded->requires)) == 0;
 }
 
 static bool
@@ -226,8 +233,7 @@ ractor_loaded_add(VALUE feature)
     VALUE made = TypedData_Make_Struct(0, struct ractor_loaded, &ractor_loaded_type, loaded);
     loaded->epoch = epoch;
     MEMCPY(loaded->requires, requires, requires[0], LOADED_REQUIRES);
-    bool more = last && last->epoch == epoch && memcmp(last->requires, requires, sizeof(requires)) == 0 &&
-                RHASH_SIZE(last->names) < LOADED_NAMES_MAX;
+    bool more = last && loaded_holds_p(last, epoch, requires) && RHASH_SIZE(last->names) < LOADED_NAMES_MAX;
     loaded->names = rb_obj_hide(more ? rb_hash_dup(last->names) : rb_hash_new());
     rb_hash_aset(loaded->names, rb_fstring(feature), Qtrue);
 
@@ -246,10 +252,8 @@ ractor_loaded_p(VALUE feature)
 
     if (!known || !loaded_name_p(feature) || !ractor_lists_epoch(&epoch)) return false;
     const struct ractor_loaded *loaded = RTYPEDDATA_GET_DATA(known);
-    if (loaded->epoch != epoch) return false;
     ractor_requires(requires);
-    bool found = memcmp(loaded->requires, requires, sizeof(requires)) == 0 &&
-                 rb_hash_stlike_lookup(loaded->names, feature, NULL);
+    bool found = loaded_holds_p(loaded, epoch, requires) && rb_hash_stlike_lookup(loaded->names, feature, NULL);
     RB_GC_GUARD(known);
     return found;
 }
