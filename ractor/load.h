@@ -220,6 +220,14 @@ load_note_variable(ID name, VALUE value, st_data_t noted)
     return ST_CONTINUE;
 }
 
+/* As rb_obj_clone does: what it was extended by, and its own methods, for which +method_added+ may raise. */
+static VALUE
+load_copy_singleton_class(VALUE from_to)
+{
+    const VALUE *objects = (const VALUE *)from_to;
+    return rb_singleton_class_clone_and_attach(objects[0], objects[1]);
+}
+
 static VALUE
 load_copy_exception(VALUE copies, VALUE exception)
 {
@@ -235,20 +243,34 @@ load_copy_exception(VALUE copies, VALUE exception)
     }
     RB_GC_GUARD(noted);
 
-    VALUE singleton = rb_singleton_class_clone_and_attach(exception, copy); // what it was extended by, as rb_obj_clone
-    RBASIC_SET_CLASS(copy, singleton);
-    if (RCLASS_SINGLETON_P(singleton)) rb_singleton_class_attached(singleton, copy);
+    const VALUE from_to[2] = {exception, copy};
+    VALUE class = load_try(load_copy_singleton_class, (VALUE)from_to);
+    if (!UNDEF_P(class)) {
+        RBASIC_SET_CLASS(copy, class);
+        if (RCLASS_SINGLETON_P(class)) rb_singleton_class_attached(class, copy);
+    }
     if (OBJ_FROZEN(exception)) OBJ_FREEZE(copy);
     return copy;
 }
 
+static VALUE
+load_describe(VALUE exception)
+{
+    return rb_sprintf("%"PRIsVALUE": %"PRIsVALUE, rb_class_path(rb_obj_class(exception)), exception);
+}
+
 /* Of +exception+, which a thread of main has rescued, a copy for another Ractor: with where it was raised, which
  * ractor_copy loses, as Strings, and without what cannot be copied, for which ractor_copy raises.  A NameError knows the
- * code that raised it.  Each variable is copied by itself: what two have in their depths is two objects then. */
+ * code that raised it.  Each variable is copied by itself: what two have in their depths is two objects then.  If it has
+ * no copy at all, since its class's +allocate+ or memory does not let it, a RuntimeError says what it was. */
 static VALUE
 ractor_load_exception(VALUE exception)
 {
-    return load_copy_exception(rb_obj_hide(rb_ident_hash_new()), exception);
+    VALUE copy = load_copy(rb_obj_hide(rb_ident_hash_new()), exception);
+    if (!UNDEF_P(copy)) return copy;
+
+    VALUE description = load_try(load_describe, exception);
+    return rb_exc_new_str(rb_eRuntimeError, UNDEF_P(description) ? rb_class_path(rb_obj_class(exception)) : description);
 }
 
 /* Has main run +func+ with a copy of +asked+, and returns the result, or raises the exception, that it leaves there.

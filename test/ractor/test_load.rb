@@ -241,6 +241,32 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     RUBY
   end
 
+  # Upstream gives the Ractor that exception itself, with main's objects in it.
+  def test_what_is_raised_while_main_copies_for_a_ractor_is_copied
+    assert_loads(<<~'RUBY')
+      $kept = Struct.new(:list).new([1])
+      class Hooked < StandardError
+        attr_accessor :list
+        def self.method_added(name) = (raise(Hooked.new("hook").tap { _1.list = $kept.list }) if $on) # self: a singleton class
+      end
+      class Result; def initialize_clone(*) = raise(Hooked.new("clone").tap { _1.list = $kept.list }); end
+      file("hooked", "e = Hooked.new('file'); e.list = $kept.list; def e.hint = 1; $on = true; raise e")
+      module Kernel
+        prepend(Module.new { def require(name) = name == "result" ? Result.new : super })
+      end
+      found = Ractor.new do
+        ["#{DIR}/hooked.rb", "result"].map do |name|
+          require name
+        rescue Hooked
+          $!.list << 2
+          [$!.class, $!.message, $!.list]
+        end
+      end.take
+      assert_equal([[Hooked, "file", [1, 2]], [Hooked, "clone", [1, 2]]], found)
+      assert_equal([1], $kept.list)
+    RUBY
+  end
+
   def test_racing_autoload_and_autoload
     assert_loads(<<~'RUBY')
       20.times { |i| file("a#{i}", "module A#{i}; X = #{i}; sleep 0.001; end"); Object.autoload(:"A#{i}", "#{DIR}/a#{i}.rb") }
