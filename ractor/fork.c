@@ -54,6 +54,7 @@
 #include "ruby/thread.h"
 #include "vm_sync.h"
 #include "lockfree/ractor/fork.h"
+#include "lockfree/ractor/move.h"
 #include "lockfree/vm/insns_count.h"
 #ifdef HAVE_POLL_H
 # include <poll.h>
@@ -243,6 +244,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     cr->sync.takers_queue.cnt = 0; /* who waits for our yield is gone */
     ractor_free_reserved_atfork(cr, th);
     rb_ractor_waits_atfork(cr);
+    rb_ractor_move_atfork(cr);
 
     struct rb_native_thread *nt = th->nt;
     rb_native_cond_initialize(&nt->cond.readyq);

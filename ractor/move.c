@@ -29,17 +29,55 @@
  * Invariants.
  *   [A] No Ruby code of this Ractor runs between the first look at an object and
  *       the end.
- *   [B] All objects of a plan, and their partners, are pinned: plan_mark.
+ *   [B] All objects of a plan, and their partners, are pinned: the GC finds them on the
+ *       stack, or by pairs_mark.
  *   [C] A slot keeps its GC bits and what hangs on its address: its finalizers
  *       and its object_id.  Generic instance variables go with the object.
  *   [D] Another Ractor may find the object meanwhile, as the value of a constant
- *       or of a class's variable, and walk it to see whether it is shareable.
- *       It walks under the VM lock (rb_ractor_shareable_p_continue), and so sees
- *       all that is moved before, or all of it after; nor is anything marked
- *       shareable in between.  What it finds is frozen, or the walk ends there:
- *       nothing but a move changes it.  No object of a plan becomes shareable
- *       before the commit: it, or what it refers to, would have to be frozen by
- *       Ruby code of its Ractor, which does not run: [A].
+ *       or of a class's variable, and walk it to see whether it is shareable
+ *       (rb_ractor_shareable_p_continue).  No walk and no commit are under way at the
+ *       same time, so it sees all that is moved before, or all of it after; nor is
+ *       anything marked shareable in between.  What it finds is frozen, or the walk
+ *       ends there: nothing but a move changes it.  No object of a plan becomes
+ *       shareable before the commit: it, or what it refers to, would have to be frozen
+ *       by Ruby code of its Ractor, which does not run: [A].  So the one look at class
+ *       and flags before the walk, without a lock, may see half of a swap: the answer
+ *       is no, or there is a walk.
+ *   [E] Between rb_ractor_move_enter and _leave there is no safe point, and nobody waits
+ *       for the VM lock: who walks has that, and waits for who commits.
+ *
+ * Commits and walks.  Moves are many, walks are few: what is found to be shareable is
+ * marked, and not walked again.  So who commits takes no lock, and who walks pays
+ * (Dekker's protocol, with the VM lock for the loser):
+ *
+ *   commit                                    walk, with the VM lock
+ *   remember the partners                     walks.count++        seq_cst store
+ *   moving = 1           seq_cst store        for each Ractor that has ever moved:
+ *   walks.count == 0 ?   seq_cst load           until moving == 0  seq_cst load
+ *     swap, relink                            walk, mark what is shareable
+ *     moving = 0         release store        walks.count--        release store
+ *   else
+ *     moving = 0         release store
+ *     take the VM lock, remember, swap, relink
+ *
+ * Each stores its own word and then loads the other's, all of it seq_cst, so that one of
+ * the two sees the other: else both loads may come before both stores (x86: a store waits
+ * in the store buffer), and a walk goes on in what is swapped.  The release of `moving',
+ * read as 0, lets the walk see what was moved; that of walks.count, read as 0, keeps
+ * the walk's loads before the swap.  `moving' is a word of the Ractor's own, which only
+ * walks read; a Ractor's threads take turns.  The list of Ractors that have ever moved is
+ * the VM lock's: one that is not in it takes that lock, and joins it, before its first
+ * commit, and leaves it as it ends.  So a thousand that are idle cost a walk nothing.  Who waits for the VM lock in _enter has left, and
+ * comes after the walk.  A stop finds nobody between _enter and _leave, by [E]: a walk that
+ * collects, the copy of ObjectSpace.each_object, and the child of a fork, have no flag to
+ * wait for that nobody takes back.  A walk that raises takes its announcement back; one that
+ * a fork has held up (with its lock lent to a collection) is the parent's.
+ *
+ * The partners are remembered before `moving' is set, since that may take the VM lock,
+ * and again where the VM lock was waited for, since a GC may have run.  What they are
+ * remembered for is put in before the next one can.
+ *
+ * test/model/move.cc is this, with what goes wrong if a step is left out.
  *
  * C code may have an object in its hands while it runs Ruby code, in which a
  * thread of the same Ractor moves the object: a look-up in a Hash whose key has
@@ -57,6 +95,8 @@
  * the partner is a copy.
  */
 
+#include <time.h>
+
 #include "internal.h"
 #include "internal/array.h"
 #include "internal/gc.h"
@@ -67,6 +107,7 @@
 #include "internal/struct.h"
 #include "internal/variable.h"
 #include "lockfree/ractor/move.h"
+#include "ractor_core.h"
 #include "ruby/encoding.h"
 #include "ruby/io.h"
 #include "ruby/ractor.h"
@@ -74,72 +115,104 @@
 #include "variable.h"
 #include "vm_sync.h"
 
-struct moved_pair {
-    VALUE from;                 /* the sender's */
-    VALUE to;                   /* its partner; 0 before prepare */
-    st_table *table;            /* a Hash that compares by identity: its entries, with their new keys */
-};
-
-struct move_plan {
-    st_table *numbers;          /* object => index of its pair */
-    struct moved_pair *pairs;
-    size_t count;
-    size_t capacity;
-    bool committed;
-};
-
 typedef void reference_func(struct move_plan *plan, VALUE *slot);
 
 /* =========================================================================
- * the plan, which the GC knows
+ * the plan
  * ========================================================================= */
 
+/* The pairs of a plan that are not on the stack.  What is not used is zero. */
+struct pair_buffer {
+    size_t capacity;
+    struct moved_pair pairs[];
+};
+
 static void
-plan_mark(void *ptr)
+pairs_mark(void *ptr)
 {
-    struct move_plan *plan = ptr;
-    for (size_t i = 0; i < plan->count; i++) {
-        rb_gc_mark(plan->pairs[i].from);
-        rb_gc_mark(plan->pairs[i].to);
+    const struct pair_buffer *buffer = ptr;
+    for (size_t i = 0; buffer && i < buffer->capacity; i++) {
+        rb_gc_mark(buffer->pairs[i].from);
+        rb_gc_mark(buffer->pairs[i].to);
     }
 }
 
+/* An object that has no write barriers would be made with the VM lock: plan_remember. */
+static const rb_data_type_t move_pairs_type = {
+    "ractor/move_pairs",
+    { pairs_mark, RUBY_DEFAULT_FREE },
+    0, 0, RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED
+};
+
+/* After a pair was stored, before the next safe point. */
 static void
-plan_free(void *ptr)
+plan_remember(const struct move_plan *plan)
 {
-    struct move_plan *plan = ptr;
+    if (plan->holder) rb_gc_writebarrier_remember(plan->holder);
+}
+
+static void
+plan_init(struct move_plan *plan)
+{
+    *plan = (struct move_plan){ .pairs = plan->few, .capacity = numberof(plan->few) };
+}
+
+/* Frees the plan; without commit all objects are as they were. */
+static void
+plan_free(struct move_plan *plan)
+{
     for (size_t i = 0; i < plan->count; i++) {
         if (plan->pairs[i].table) st_free_table(plan->pairs[i].table);
     }
     if (plan->numbers) st_free_table(plan->numbers);
-    xfree(plan->pairs);
-    xfree(plan);
+    if (plan->holder) {
+        xfree(RTYPEDDATA_GET_DATA(plan->holder));
+        RTYPEDDATA_DATA(plan->holder) = NULL;
+    }
 }
-
-static const rb_data_type_t move_plan_type = {
-    "ractor/move_plan",
-    { plan_mark, plan_free },
-    0, 0, RUBY_TYPED_FREE_IMMEDIATELY
-};
 
 static struct moved_pair *
 plan_find(struct move_plan *plan, VALUE obj)
 {
     st_data_t number;
-    if (RB_SPECIAL_CONST_P(obj) || !st_lookup(plan->numbers, (st_data_t)obj, &number)) return NULL;
-    return &plan->pairs[number];
+    if (RB_SPECIAL_CONST_P(obj)) return NULL;
+    if (plan->numbers) return st_lookup(plan->numbers, (st_data_t)obj, &number) ? &plan->pairs[number] : NULL;
+
+    for (size_t i = 0; i < plan->count; i++) {
+        if (plan->pairs[i].from == obj) return &plan->pairs[i];
+    }
+    return NULL;
 }
 
+/* Makes room; from now on pairs are found by a table. */
+static void
+plan_grow(struct move_plan *plan)
+{
+    size_t count = plan->count, capacity = plan->capacity * 4;
+    if (!plan->holder) plan->holder = TypedData_Wrap_Struct(0, &move_pairs_type, NULL);
+    struct pair_buffer *buffer = rb_xcalloc_mul_add(capacity, sizeof(struct moved_pair), sizeof(struct pair_buffer));
+
+    buffer->capacity = capacity;
+    MEMCPY(buffer->pairs, plan->pairs, struct moved_pair, count);
+    xfree(RTYPEDDATA_GET_DATA(plan->holder));
+    RTYPEDDATA_DATA(plan->holder) = buffer;
+    plan->pairs = buffer->pairs;
+    plan->capacity = capacity;
+    plan_remember(plan);
+
+    if (plan->numbers) return;
+    plan->numbers = st_init_numtable_with_size(capacity);
+    for (size_t i = 0; i < count; i++) st_add_direct(plan->numbers, (st_data_t)plan->pairs[i].from, (st_data_t)i);
+}
+
+/* +obj+ is not in the plan. */
 static void
 plan_add(struct move_plan *plan, VALUE obj)
 {
-    if (plan->count == plan->capacity) {
-        size_t capacity = plan->capacity ? plan->capacity * 2 : 4;
-        REALLOC_N(plan->pairs, struct moved_pair, capacity);
-        plan->capacity = capacity;
-    }
+    if (plan->count == plan->capacity) plan_grow(plan);
     plan->pairs[plan->count] = (struct moved_pair){ .from = obj };
-    st_insert(plan->numbers, (st_data_t)obj, (st_data_t)plan->count);
+    plan_remember(plan);
+    if (plan->numbers) st_add_direct(plan->numbers, (st_data_t)obj, (st_data_t)plan->count);
     plan->count++;
 }
 
@@ -150,6 +223,7 @@ plan_add(struct move_plan *plan, VALUE obj)
 struct reference_walk {
     struct move_plan *plan;
     reference_func *func;
+    bool replaces;              /* else nothing is written: another Ractor may walk it, too */
 };
 
 static void
@@ -159,9 +233,21 @@ each_slot(const VALUE *slots, long len, const struct reference_walk *walk)
 }
 
 static int
-replace_entry(st_data_t key, st_data_t val, st_data_t arg, int error)
+look_at_value(st_data_t key, st_data_t val, st_data_t arg, int error)
 {
-    return ST_REPLACE;
+    const struct reference_walk *walk = (const struct reference_walk *)arg;
+    if (walk->replaces) return ST_REPLACE;
+
+    each_slot((VALUE *)&val, 1, walk);
+    return ST_CONTINUE;
+}
+
+static int
+look_at_entry(st_data_t key, st_data_t val, st_data_t arg, int error)
+{
+    const struct reference_walk *walk = (const struct reference_walk *)arg;
+    if (!walk->replaces) each_slot((VALUE *)&key, 1, walk);
+    return look_at_value(key, val, arg, error);
 }
 
 static int
@@ -181,7 +267,7 @@ each_entry_i(st_data_t *key, st_data_t *val, st_data_t arg, int existing)
 static void
 each_value(st_table *table, const struct reference_walk *walk)
 {
-    st_foreach_with_replace(table, replace_entry, each_value_i, (st_data_t)walk);
+    st_foreach_with_replace(table, look_at_value, each_value_i, (st_data_t)walk);
 }
 
 static void
@@ -215,7 +301,7 @@ each_reference(VALUE obj, const struct reference_walk *walk)
         break;
       case T_HASH:
         each_slot(&RHASH(obj)->ifnone, 1, walk);
-        rb_hash_stlike_foreach_with_replace(obj, replace_entry, each_entry_i, (st_data_t)walk);
+        rb_hash_stlike_foreach_with_replace(obj, look_at_entry, each_entry_i, (st_data_t)walk);
         break;
       case T_REGEXP:
         each_slot(&RREGEXP(obj)->src, 1, walk);
@@ -310,7 +396,7 @@ plan_reference(struct move_plan *plan, VALUE *slot)
 static void
 plan_all(struct move_plan *plan)
 {
-    const struct reference_walk walk = { plan, plan_reference };
+    const struct reference_walk walk = { plan, plan_reference, false };
 
     for (size_t i = 0; i < plan->count; i++) {
         VALUE obj = plan->pairs[i].from;
@@ -320,15 +406,30 @@ plan_all(struct move_plan *plan)
     }
 }
 
+/* Of a frozen object without variables, for each size of slots; 0: not looked up yet.  Relaxed: it is the same number each
+ * time, of a shape that the first OBJ_FREEZE has published. */
+static shape_id_t left_shapes[8];
+
 /* A Ractor::MovedObject that fills its slot of +size+ bytes with zeros. */
 static VALUE
 moved_object_new(size_t size)
 {
+    size_t heap_id = rb_gc_heap_id_for_size(size);
+    shape_id_t *left = heap_id < numberof(left_shapes) ? &left_shapes[heap_id] : NULL;
+    shape_id_t frozen = left ? __atomic_load_n(left, __ATOMIC_RELAXED) : 0;
     NEWOBJ_OF(obj, struct RObject, rb_cRactorMovedObject, T_OBJECT | ROBJECT_EMBED | FL_WB_PROTECTED, size, 0);
 
-    ROBJECT_SET_SHAPE_ID((VALUE)obj, (shape_id_t)(rb_gc_heap_id_for_size(size) + FIRST_T_OBJECT_SHAPE_ID));
+    ROBJECT_SET_SHAPE_ID((VALUE)obj, frozen ? frozen : (shape_id_t)(heap_id + FIRST_T_OBJECT_SHAPE_ID));
     memset(&obj->as, 0, size - offsetof(struct RObject, as));
-    OBJ_FREEZE((VALUE)obj); /* C code that means to change the object that it was is told */
+    if (frozen) {
+        FL_SET_RAW((VALUE)obj, FL_FREEZE);
+    }
+    else {
+        OBJ_FREEZE((VALUE)obj); /* C code that means to change the object that it was is told */
+        if (left && !rb_shape_obj_too_complex((VALUE)obj)) {
+            __atomic_store_n(left, rb_shape_get_shape_id((VALUE)obj), __ATOMIC_RELAXED);
+        }
+    }
     return (VALUE)obj;
 }
 
@@ -431,7 +532,10 @@ prepare(VALUE arg)
     plan_all(plan);
     end = plan->pairs + plan->count;
 
-    for (pair = plan->pairs; pair < end; pair++) pair->to = partner_new(pair->from);
+    for (pair = plan->pairs; pair < end; pair++) {
+        pair->to = partner_new(pair->from);
+        plan_remember(plan);
+    }
 
     for (pair = plan->pairs; pair < end; pair++) {
         if (FL_TEST_RAW(pair->from, FL_EXIVAR)) share_variables(pair);
@@ -489,7 +593,10 @@ leave_content(VALUE from, VALUE to)
 static void
 replace_reference(struct move_plan *plan, VALUE *slot)
 {
-    struct moved_pair *pair = plan_find(plan, *slot);
+    /* most are found in the order in which they were planned */
+    bool is_next = plan->next < plan->count && plan->pairs[plan->next].from == *slot;
+    struct moved_pair *pair = is_next ? &plan->pairs[plan->next++] : plan_find(plan, *slot);
+
     if (pair) *slot = pair->to;
 }
 
@@ -497,7 +604,7 @@ replace_reference(struct move_plan *plan, VALUE *slot)
 static void
 relink(struct move_plan *plan, struct moved_pair *pair)
 {
-    const struct reference_walk walk = { plan, replace_reference };
+    const struct reference_walk walk = { plan, replace_reference, true };
     VALUE obj = pair->to;
 
     if (pair->table) {
@@ -512,7 +619,6 @@ relink(struct move_plan *plan, struct moved_pair *pair)
         RFILE(obj)->fptr->self = obj;
         RFILE(obj)->fptr->write_lock = Qnil; /* threads that wait for it still will look whether they may write */
     }
-    rb_gc_writebarrier_remember(obj);
 }
 
 static void
@@ -525,8 +631,111 @@ commit(struct move_plan *plan)
         if (leaves_content_p(pair->from)) leave_content(pair->from, pair->to);
         else                              swap_slots(pair->from, pair->to);
     }
+    plan->next = 1;
     for (pair = plan->pairs; pair < end; pair++) relink(plan, pair);
     plan->committed = true;
+}
+
+/* =========================================================================
+ * commits and walks: [D]
+ * ========================================================================= */
+
+/* How many walks are under way, or held up: one within another, or within a collection that one runs. */
+static RBIMPL_ALIGNAS(64) struct { unsigned int count; char rest[60]; } walks;
+
+/* Ractors that have ever moved something.  VM lock. */
+static CCAN_LIST_HEAD(movers);
+
+static void
+join_movers(rb_ractor_t *cr)
+{
+    RB_VM_LOCK_ENTER();
+    if (!cr->mover) ccan_list_add_tail(&movers, &cr->movers_node); /* another thread of it may have while this one waited */
+    cr->mover = true;
+    RB_VM_LOCK_LEAVE();
+}
+
+/* +cr+, the current one, ends.  VM lock. */
+void
+rb_ractor_move_ended(rb_ractor_t *cr)
+{
+    if (cr->mover) ccan_list_del(&cr->movers_node);
+    cr->mover = false;
+}
+
+/* In the child of a fork, whose only Ractor is +cr+. */
+void
+rb_ractor_move_atfork(rb_ractor_t *cr)
+{
+    walks.count = 0;
+    ccan_list_head_init(&movers);
+    cr->mover = false;
+}
+
+/* A partner may have grown old, or black, since it was made; what it refers to is put in before the next safe point. */
+static void
+remember_partners(const struct move_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) rb_gc_writebarrier_remember(plan->pairs[i].to);
+}
+
+/*
+ * From here to rb_ractor_move_leave nobody walks what is planned.  Before the lock of a Ractor; waits for the VM lock if
+ * there is a walk, which is a safe point; after it there is none, and nobody may wait for that lock.
+ */
+void
+rb_ractor_move_enter(struct move_plan *plan)
+{
+    rb_ractor_t *cr = GET_RACTOR();
+
+    if (UNLIKELY(!cr->mover)) join_movers(cr); /* a safe point */
+    remember_partners(plan); /* may wait for the VM lock, too, and be no safe point */
+    __atomic_store_n(&cr->moving, 1, __ATOMIC_SEQ_CST);           /* before walks.count; pairs with await_commits */
+    plan->locked = __atomic_load_n(&walks.count, __ATOMIC_SEQ_CST); /* 0: see rb_ractor_walk_unmoved */
+    if (LIKELY(!plan->locked)) return;
+
+    __atomic_store_n(&cr->moving, 0, __ATOMIC_RELEASE);
+    RB_VM_LOCK_ENTER_LEV(&plan->lock_level);
+    remember_partners(plan);
+}
+
+void
+rb_ractor_move_leave(struct move_plan *plan)
+{
+    if (UNLIKELY(plan->locked)) RB_VM_LOCK_LEAVE_LEV(&plan->lock_level);
+    else                        __atomic_store_n(&GET_RACTOR()->moving, 0, __ATOMIC_RELEASE); /* await_commits */
+}
+
+/* Waits until nobody is in the middle of a commit.  VM lock, so that the list is as it is. */
+static void
+await_commits(void)
+{
+    rb_ractor_t *r;
+
+    ccan_list_for_each(&movers, r, movers_node) {
+        /* after walks.count; pairs with rb_ractor_move_enter, and sees what was moved before rb_ractor_move_leave */
+        for (unsigned int n = 0; __atomic_load_n(&r->moving, __ATOMIC_SEQ_CST); n++) {
+            if (n >= 100) nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000 }, NULL); /* it may want this processor */
+        }
+    }
+}
+
+/* Calls +func+, which may raise, while no Ractor commits a move.  Any Ractor. */
+VALUE
+rb_ractor_walk_unmoved(VALUE (*func)(VALUE), VALUE arg)
+{
+    VALUE result;
+    int state;
+
+    RB_VM_LOCK_ENTER();
+    __atomic_store_n(&walks.count, walks.count + 1, __ATOMIC_SEQ_CST); /* before each moving; pairs with rb_ractor_move_enter */
+    await_commits();
+    result = rb_protect(func, arg, &state);
+    __atomic_store_n(&walks.count, walks.count - 1, __ATOMIC_RELEASE); /* after the walk; rb_ractor_move_enter */
+    RB_VM_LOCK_LEAVE();
+
+    if (state) rb_jump_tag(state);
+    return result;
 }
 
 /* =========================================================================
@@ -535,62 +744,57 @@ commit(struct move_plan *plan)
 
 /*
  * Plans the move of +obj+, which is not shareable, and of what it refers to that
- * is not; returns the plan, to be kept on the stack.  The Ractor that owns them.
- * May run the GC; raises Ractor::Error, TypeError or NoMemoryError.
+ * is not.  The plan is on the stack, and is ended by rb_ractor_move_end.  The
+ * Ractor that owns them.  May run the GC; raises Ractor::Error, TypeError or
+ * NoMemoryError, and then there is no plan.
  */
-VALUE
-rb_ractor_move_prepare(VALUE obj)
+void
+rb_ractor_move_prepare(struct move_plan *plan, VALUE obj)
 {
-    struct move_plan *plan;
-    VALUE holder = TypedData_Make_Struct(0, struct move_plan, &move_plan_type, plan);
     int state;
 
-    plan->numbers = st_init_numtable();
+    plan_init(plan);
     plan_add(plan, obj);
 
     rb_protect(prepare, (VALUE)plan, &state);
     if (state) {
-        abandon(plan);
-        RB_GC_GUARD(holder);
+        rb_ractor_move_end(plan);
         rb_jump_tag(state);
     }
-    return holder;
 }
 
 /*
  * Moves what is planned, and returns the new object: for one other Ractor, and
  * nobody else.  What is left of the old ones are Ractor::MovedObjects.  The same
- * Ractor, VM lock, with no Ruby code run since the plan was made.
+ * Ractor, after rb_ractor_move_enter, with no Ruby code run since the plan was made.
  */
 VALUE
-rb_ractor_move_commit(VALUE holder)
+rb_ractor_move_commit(struct move_plan *plan)
 {
-    struct move_plan *plan = DATA_PTR(holder);
     commit(plan);
     return plan->pairs[0].to;
 }
 
-/* Frees the plan; without commit all objects are as they were. */
+/* Without commit all objects are as they were. */
 void
-rb_ractor_move_end(VALUE holder)
+rb_ractor_move_end(struct move_plan *plan)
 {
-    struct move_plan *plan = DATA_PTR(holder);
     if (!plan->committed) abandon(plan);
-    DATA_PTR(holder) = NULL;
     plan_free(plan);
 }
 
-/* All three in one. */
+/* All of it in one. */
 VALUE
 rb_ractor_move(VALUE obj)
 {
-    VALUE holder = rb_ractor_move_prepare(obj), result;
+    struct move_plan plan;
+    VALUE result;
 
-    RB_VM_LOCK_ENTER();
-    result = rb_ractor_move_commit(holder);
-    RB_VM_LOCK_LEAVE();
-
-    rb_ractor_move_end(holder);
+    rb_ractor_move_prepare(&plan, obj);
+    rb_ractor_move_enter(&plan);
+    result = rb_ractor_move_commit(&plan);
+    rb_ractor_move_leave(&plan);
+    rb_ractor_move_end(&plan);
     return result;
 }
 

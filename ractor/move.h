@@ -10,11 +10,36 @@
 
 #include "internal.h"
 
+struct moved_pair {
+    VALUE from;                 /* the sender's */
+    VALUE to;                   /* its partner; 0 before prepare */
+    st_table *table;            /* a Hash that compares by identity: its entries, with their new keys */
+};
+
+/* What moves.  On the stack, where the GC finds the pairs, or what has them. */
+struct move_plan {
+    struct moved_pair *pairs;
+    size_t count;
+    size_t capacity;
+    size_t next;                /* what commit has not found a reference to yet */
+    st_table *numbers;          /* object => index of its pair; NULL while there are few */
+    VALUE holder;               /* marks the pairs that are not here, or 0 */
+    bool committed;
+    bool locked;                /* rb_ractor_move_enter took the VM lock */
+    unsigned int lock_level;
+    struct moved_pair few[16];
+};
+
 /* ractor/move.c */
-VALUE rb_ractor_move_prepare(VALUE obj);
-VALUE rb_ractor_move_commit(VALUE plan);
-void rb_ractor_move_end(VALUE plan);
+void rb_ractor_move_prepare(struct move_plan *plan, VALUE obj);
+void rb_ractor_move_enter(struct move_plan *plan);
+VALUE rb_ractor_move_commit(struct move_plan *plan);
+void rb_ractor_move_leave(struct move_plan *plan);
+void rb_ractor_move_end(struct move_plan *plan);
 VALUE rb_ractor_move(VALUE obj);
+void rb_ractor_move_ended(struct rb_ractor_struct *cr);
+void rb_ractor_move_atfork(struct rb_ractor_struct *cr);
+VALUE rb_ractor_walk_unmoved(VALUE (*func)(VALUE), VALUE arg);
 bool rb_thread_fd_waited_p(int fd); /* waiting_fd.h */
 NORETURN(void rb_ractor_raise_moved(void));
 

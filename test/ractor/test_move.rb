@@ -559,6 +559,74 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
     RUBY
   end
 
+  # Minor collections while the plan is made: what the objects are moved to has grown old when it gets what they refer to.
+  def test_move_while_the_new_objects_grow_old
+    assert_ractor(<<~'RUBY', timeout: 120)
+      made = ->(n) do
+        Array.new(n) do |i|
+          case i % 3
+          when 0 then ["v#{i}"]
+          when 1 then { i => +"h#{i}" }
+          else (+"s#{i}").tap { |s| s.instance_variable_set(:@x, ["x#{i}"]) }
+          end
+        end
+      end
+      keeper = Ractor.new do
+        kept = []
+        while (list = Ractor.receive)
+          kept << list
+        end
+        kept
+      end
+      sizes = [1, 5, 14, 15, 16, 17, 40, 63, 64, 65, 100]
+      sizes.each do |n|
+        list = made[n]
+        GC.stress = 1 # minor ones
+        keeper.send(list, move: true)
+        GC.stress = false
+      end
+      5.times { GC.start(full_mark: false); Array.new(20_000) { "fill" * 4 } }
+      keeper.send(nil)
+      kept = keeper.take
+      assert_equal(sizes.map(&made), kept)
+      xs = ->(lists) { lists.flatten(1).grep(String).map { |s| s.instance_variable_get(:@x) } }
+      assert_equal(xs[sizes.map(&made)], xs[kept])
+    RUBY
+  end
+
+  # A walk begins in the middle of a long commit, in which what it walks is the last to go.
+  def test_racing_move_and_long_walk
+    assert_ractor(<<~'RUBY', timeout: 120)
+      class Holder; class << self; attr_accessor :value; end; end
+      sink = Ractor.new do
+        sizes = []
+        while (list = Ractor.receive)
+          sizes << list.last.size
+        end
+        sizes.uniq
+      end
+      reader = Ractor.new do
+        refused = 0
+        loop do
+          value = Holder.value
+          break refused > 0 if value == :stop
+          raise value.class.name if value
+        rescue Ractor::IsolationError
+          refused += 1
+          5_000.times {}
+        end
+      end
+      300.times do
+        value = 20_000.times.to_h { |i| [i, i == 19_999 ? [1] : i] }.compare_by_identity.freeze
+        Holder.value = value
+        sink.send([*Array.new(20_000) { |i| [i] }, value], move: true)
+      end
+      Holder.value = :stop
+      sink.send(nil)
+      assert_equal([[20_000], true], [sink.take, reader.take])
+    RUBY
+  end
+
   # What a walk has come to is kept in a Hash, which grows old while it walks.
   def test_collections_while_a_message_is_copied
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
