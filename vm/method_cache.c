@@ -113,6 +113,15 @@ rb_vm_method_names_lookup(VALUE klass, ID mid)
     return entry->klass == klass && entry->mid == mid && !METHOD_ENTRY_INVALIDATED(entry->cme) ? entry->cme : NULL;
 }
 
+/* Whether this Ractor has found before that instances of +klass+ have no method +mid+, or an undefined one, and it is still
+ * so.  As rb_vm_method_names_lookup. */
+bool
+rb_vm_method_names_lack(VALUE klass, ID mid)
+{
+    const rb_callable_method_entry_t *cme = rb_vm_method_names_lookup(klass, mid);
+    return cme && UNDEFINED_METHOD_ENTRY_P(cme);
+}
+
 /* Files +cme+, which the cache of +klass+ has for +mid+.  Any Ractor, its own table;
  * VM lock, since the look-up.  Does not run the GC; without memory nothing is filed. */
 void

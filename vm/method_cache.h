@@ -32,7 +32,8 @@
  *       (Compaction comes at once after marking, with nobody run in between.)
  *   [C] With several Ractors, a site whose cache is valid is written only when
  *       the Ractor's table misses too.  A site that meets N classes in a Ractor
- *       is then written N times between two GCs, and not at each call.  With
+ *       is then written N times between two GCs, and not at each call.  That a
+ *       class has no such method is not written over again.  With
  *       one Ractor it is written each time, as in stock: it soon hits again.
  *       So is a site that has the cache of a refined method, which its class does
  *       not know, and cannot invalidate when another method comes before that one.
@@ -89,6 +90,7 @@ bool rb_vm_method_cache_takes(const struct rb_callinfo *ci);
 const struct rb_callcache *rb_vm_method_cache_lookup(const struct rb_callinfo *ci, VALUE klass);
 void rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache *cc);
 const struct rb_callable_method_entry_struct *rb_vm_method_names_lookup(VALUE klass, ID mid);
+bool rb_vm_method_names_lack(VALUE klass, ID mid);
 void rb_vm_method_names_store(VALUE klass, ID mid, const struct rb_callable_method_entry_struct *cme);
 void rb_vm_method_names_forget(void);
 void rb_vm_method_cache_clear(struct rb_ractor_struct *r);
