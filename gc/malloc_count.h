@@ -39,6 +39,7 @@ static void objspace_malloc_increase_count(rb_objspace_t *objspace, size_t new_s
 static RB_THREAD_LOCAL_SPECIFIER ptrdiff_t gc_malloc_untold;
 static RB_THREAD_LOCAL_SPECIFIER bool gc_malloc_unlooked;
 static RB_THREAD_LOCAL_SPECIFIER size_t gc_malloc_taken; /* whatever was given back; not told either */
+static RB_THREAD_LOCAL_SPECIFIER ptrdiff_t gc_malloc_most; /* bytes to leave untold; 0: not asked yet */
 static RB_THREAD_LOCAL_SPECIFIER size_t gc_malloc_freed; /* by this thread, ever; wraps */
 
 /* Tells what this thread has not told. */
@@ -50,6 +51,7 @@ gc_malloc_tell(rb_objspace_t *objspace)
     RUBY_ATOMIC_SIZE_ADD(objspace->malloc_taken, gc_malloc_taken);
     gc_malloc_untold = 0;
     gc_malloc_taken = 0;
+    gc_malloc_most = MIN(GC_MALLOC_UNTOLD, (ptrdiff_t)(malloc_limit / 64)); /* all write to its line: not read each time */
     objspace_malloc_increase_count(objspace, untold > 0 ? untold : 0, untold < 0 ? -untold : 0);
 }
 
@@ -59,7 +61,7 @@ gc_malloc_count(rb_objspace_t *objspace, size_t new_size, size_t old_size, bool 
 {
     if (rb_gc_multi_ractor_p()) {
         ptrdiff_t untold = gc_malloc_untold + (ptrdiff_t)(new_size - old_size);
-        ptrdiff_t most = MIN(GC_MALLOC_UNTOLD, (ptrdiff_t)(malloc_limit / 64));
+        ptrdiff_t most = gc_malloc_most;
 
         if (new_size > old_size) gc_malloc_taken += new_size - old_size; else gc_malloc_freed += old_size - new_size;
         gc_malloc_untold = untold;
