@@ -413,10 +413,11 @@ waits_trace_settled(struct ractor_waits *w)
 }
 
 /* What the last wait for the lock has cost. */
+NOINLINE(static void waits_settle_any(struct ractor_waits *w));
+
 static void
-waits_settle(struct ractor_waits *w)
+waits_settle_any(struct ractor_waits *w)
 {
-    if (!w->unsettled.any) return;
     w->unsettled.any = false;
     if (w->trace) waits_trace_settled(w);
     if (w->unsettled.lock_ns > 0) {
@@ -427,24 +428,25 @@ waits_settle(struct ractor_waits *w)
     }
 }
 
-/* Where the present state began, for which nobody is to blame. */
+static inline void
+waits_settle(struct ractor_waits *w)
+{
+    if (w->unsettled.any) waits_settle_any(w);
+}
+
+/* Adds +ns+ to where the present state began, for which nobody is to blame. */
+NOINLINE(static void waits_note_here(struct ractor_waits *w, uint64_t ns, bool ended));
+
 static void
 waits_note_here(struct ractor_waits *w, uint64_t ns, bool ended)
 {
-    struct ractor_waits_record *record = w->call ? w->call->record : NULL;
-
-    if (record && record->at.what == (int)w->state) {
-        record->sum.ns += ns;
-        record->sum.count += ended;
-    }
-    else {
-        record = waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
-        if (w->call) w->call->record = record;
-    }
+    struct ractor_waits_record *record = waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
+    if (w->call) w->call->record = record;
 }
 
-/* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted. */
-static void
+/* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted.  A thread that reads a
+ * file in a loop does this twice for each: so what is seldom is not in line. */
+static inline void
 waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
 {
     uint64_t ns = waits_between(w->since, now);
@@ -452,7 +454,16 @@ waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
     if (w->trace && ns > 0) ractor_trace_slice(w->trace, w->state, &w->at, w->since, ns, NULL);
     w->states[w->state].ns += ns;
     w->since += ns;
-    if (w->state != RACTOR_RUNS) waits_note_here(w, ns, ended);
+    if (w->state == RACTOR_RUNS) return;
+
+    struct ractor_waits_record *record = w->call ? w->call->record : NULL;
+    if (record && record->at.what == (int)w->state) {
+        record->sum.ns += ns;
+        record->sum.count += ended;
+    }
+    else {
+        waits_note_here(w, ns, ended);
+    }
 }
 
 static void
@@ -678,7 +689,7 @@ waits_state_of_sleeper(const rb_thread_t *th)
     return status & wait_yielding ? RACTOR_YIELDS : RACTOR_BLOCKS;
 }
 
-static void
+static inline void
 waits_switch(struct ractor_waits *w, enum ractor_waits_state state, const struct ractor_waits_place *at)
 {
     uint64_t now = waits_now();
