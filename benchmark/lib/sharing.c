@@ -306,7 +306,7 @@ gather(size_t *count)
 }
 
 /* A line of text for each place in the program, and thread, that touches a line of memory that is shared: the line's
- * address, what lies there, the thread, how often it reads and writes, the place, and its callers. */
+ * address, the thread, how often it reads and writes, the place, and its callers. */
 static bool
 report(const char *path)
 {
@@ -321,7 +321,6 @@ report(const char *path)
         for (size_t k = i; k < next; k++) {
             const struct entry *entry = &touches[k].entry;
             fprintf(file, "0x%lx", (unsigned long)entry->line);
-            print_place(file, entry->line);
             fprintf(file, " %u %u %u", touches[k].number, entry->reads, entry->writes);
             print_place(file, entry->pc);
             for (int c = 0; c < CALLERS && entry->callers[c]; c++) print_place(file, entry->callers[c]);

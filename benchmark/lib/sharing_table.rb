@@ -4,35 +4,34 @@ require "json"
 
 module SharingTable
   LEAST = 0.02    # lines an operation: what is less counts as none
-  NAMED = 3       # places and variables for a row
+  NAMED = 3       # places for a row
   # What is named by who calls it: locks, lists, atomic operations, copying, write barriers.
   PLUMBING = %r{vm_sync\.[ch]|vm/(lock|stop)\.h|atomic\.h|list\.h|string_fortified\.h|internal/gc\.h|fl_type\.h|gc/gc\.h|gc\.c:}
 
-  # A line of memory that is shared: where it lies, how often a Ractor touches it in a turn (1.0: in each, or oftener), from
+  # A line of memory that is shared: how often a Ractor touches it in a turn (1.0: in each, or oftener), from
   # where it is written: a place, and its callers.
-  Line = Struct.new(:at, :touched, :written, :touching)
+  Line = Struct.new(:touched, :written, :touching)
 
   module_function
 
-  # {"lines" => of an operation, "places" => [[where it is written, lines]], "variables" => the same of those in C's memory}
+  # {"lines" => of an operation, "places" => [[where it is written, lines]]}
   def of(path, turns, ractors)
     lines = File.foreach(path).map(&:split).slice_when { |a, b| a[0] != b[0] }.map { |touches| line(touches, turns, ractors) }
     { "lines" => lines.sum(&:touched).round(3),
-      "places" => largest(lines) { |line| [line.written, line.touching].map { |frames| place(frames) }.uniq.join(", read ") },
-      "variables" => largest(lines.reject { |line| line.at == "-" }) { |line| Symbols.variable(line.at) } }
+      "places" => largest(lines) { |line| [line.written, line.touching].map { |frames| place(frames) }.uniq.join(", read ") } }
   end
 
-  # touches: [line, what lies there, Ractor, reads, writes, place] each. A Ractor finds a line gone no oftener than others have
+  # touches: [line, Ractor, reads, writes, place] each. A Ractor finds a line gone no oftener than others have
   # written it since, and has to take it from others no oftener than these have touched it; and once in a turn is enough.
   def line(touches, turns, ractors)
-    sums = touches.group_by { |touch| touch[2] }.values.map { |some| [some.sum { |touch| touch[3].to_i }, some.sum { |touch| touch[4].to_i }] }
+    sums = touches.group_by { |touch| touch[1] }.values.map { |some| [some.sum { |touch| touch[2].to_i }, some.sum { |touch| touch[3].to_i }] }
     reads, writes = sums.transpose.map(&:sum)
     taken = sums.sum do |read, written|
       [turns, [read, writes - written].min + [written, reads + writes - read - written].min].min
     end
-    places = touches.group_by { |touch| touch[5..] }
+    places = touches.group_by { |touch| touch[4..] }
     most = ->(column) { places.max_by { |_, some| some.sum { |touch| touch[column].to_i } }.first }
-    Line.new(touches[0][1], taken.fdiv(turns * ractors), most.(4), most.(3))
+    Line.new(taken.fdiv(turns * ractors), most.(3), most.(2))
   end
 
   def place(frames)
@@ -65,7 +64,6 @@ module SharingTable
   # Names of places (FILE+OFFSET), by binutils.
   module Symbols
     @places = {}
-    @variables = {}
 
     module_function
 
@@ -78,15 +76,6 @@ module SharingTable
         function, line = IO.popen(["addr2line", "-f", "-e", file, offset], &:readlines).map(&:chomp)
         "`#{function}` #{line.to_s.sub(%r{.*/(?:tree|ruby)/}, '').sub(/ \(discriminator.*/, '')}"
       end
-    end
-
-    # What begins last at that address or within its line.
-    def variable(where)
-      file, offset = where.split("+")
-      names = @variables[file] ||= IO.popen(["nm", "-n", "--defined-only", file], &:readlines).map(&:split)
-                                     .map { |address, _, name| [address.hex, name] }
-      last = offset.hex + 63
-      (names[(names.bsearch_index { |address, _| address > last } || names.size) - 1] || [0, "?"]).last
     end
   end
 end
