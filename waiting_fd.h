@@ -20,11 +20,19 @@
  * changed while its owner reads it, and the Mutex is locked in one Ractor and
  * slept on in another.
  *
+ * And two Ractors that read two files share the list, and the lock for it: upstream
+ * takes the VM lock before and after each system call.
+ *
  * Solution.  For a waiter of another Ractor the closer only writes one word in
- * the record, and interrupts the thread, while it holds the VM lock, with which
- * the record cannot go.  The waiter looks at the word itself, before each system
+ * the record, and interrupts the thread, while it holds the lock with which
+ * the record joins and leaves its list.  The waiter looks at the word itself, before each system
  * call and after the last one, and raises what threads of one Ractor are told.
  * Waiters of the closer's Ractor are told as before.
+ *
+ * Records lie in lists by the number of their file, each list with a lock of its own
+ * ("the lock" below).  It is held for a few lines, in which there is no safe point and
+ * nothing is allocated: so nobody who waits for it keeps a stop waiting for long.  Locks
+ * of a thread's interrupts, and those that these take, come after it.
  *
  * [1] The interrupt may be gone when the waiter asks the kernel: what begins a
  * blocking region takes interrupts, and finds nothing in the queue.  So the word
@@ -42,7 +50,7 @@
  * so that a waiter that was found does not begin to ask once the closer has seen
  * it not asking.  So it is with the timer thread's epoll, from which the waiter
  * takes the number back: it asks until it has.  The closer waits without its GVL
- * and without the VM lock: so no two Ractors can wait for each other.  Nor does it
+ * and without the lock: so no two Ractors can wait for each other.  Nor does it
  * wait for ever: a system call that no signal interrupts (a disk, NFS) keeps the
  * file it began with, and only what asks twice in one region could meet the next
  * file; who slept in epoll is off it as soon as it is interrupted, and waits for
@@ -51,15 +59,15 @@
  *
  * [3] A record that comes after the closer has looked, and before close(2), would
  * be found by nobody, and its thread would wait in the kernel for a file that has
- * no number any more.  So the closer of a pipe or socket has a record as well, in
- * vm->closing_fds, from before it looks until after close(2), and a waiter of
+ * no number any more.  So the closer of a pipe or socket has a record as well,
+ * beside the waiters', from before it looks until after close(2), and a waiter of
  * another Ractor that finds it when it joins the others is told at once, if the
  * number still means that file: close(2) gives it away before the record goes, and
  * who waits for the next file must not be told.  A file on a disk needs none, since
  * it lets nobody wait; and device and inode tell it from the next one less well.
  * Of two that close one number, each with something to flush, the first one is told
  * nothing.  The record is an object, since the Fiber that closes may be dropped in
- * the middle of its flush.  Both lists belong to the VM lock.
+ * the middle of its flush.
  *
  * [4] The kernel gives a signal for the process to any thread, and those are
  * interrupted in a read that no handler of Ruby's is for; main's is interrupted to
@@ -72,30 +80,65 @@
  */
 
 #include <sys/stat.h>
+#include "lockfree/cache_line.h"
 
 static bool thread_io_wait_events(rb_thread_t *th, int fd, int events, const struct timeval *timeout);
 
 struct waiting_fd {
-    struct ccan_list_node wfd_node; /* <=> vm.waiting_fds */
+    struct ccan_list_node wfd_node; /* <=> waiting_fd_list.waiting, or a closer's of the same Ractor; the lock */
     rb_thread_t *th;
     int fd;
     struct rb_io_close_wait_list *busy; /* a closer's of the same Ractor */
     rb_atomic_t asking; /* the thread is, or is about to be, in the kernel with fd; written by it */
-    rb_atomic_t closed; /* another Ractor closes fd; written with the VM lock */
+    rb_atomic_t closed; /* another Ractor closes fd; written with the lock */
 };
 
 /* [3] */
 struct closing_fd {
-    struct ccan_list_node node; /* <=> vm.closing_fds, the first one first; or alone */
+    struct ccan_list_node node; /* <=> waiting_fd_list.closing, the first one first; or alone */
     const void *th, *ractor;    /* who closes; only compared, they may be no more */
     int fd;
     dev_t device;
     ino_t inode;
 };
 
+/* Of the files whose numbers are equal modulo WAITING_FD_LISTS. */
+#define WAITING_FD_LISTS 64
+static struct waiting_fd_list {
+    rb_nativethread_lock_t lock;
+    struct ccan_list_head waiting, closing;
+    char apart[CACHE_LINES_SIZE];
+} waiting_fd_lists[WAITING_FD_LISTS];
+
 #define WAITING_FD_NO_OTHERS (-1) /* rb_io_close_wait_list.fd_of_others */
 #define WAITING_FD_PATIENCE (1 * RB_HRTIME_PER_SEC)
 #define WAITING_FD_LONGEST_STEP (10 * RB_HRTIME_PER_MSEC)
+
+/* At the start, and in a child: nobody waits. */
+void
+rb_waiting_fd_lists_init(void)
+{
+    for (int i = 0; i < WAITING_FD_LISTS; i++) {
+        rb_native_mutex_initialize(&waiting_fd_lists[i].lock);
+        ccan_list_head_init(&waiting_fd_lists[i].waiting);
+        ccan_list_head_init(&waiting_fd_lists[i].closing);
+    }
+}
+
+/* The list of +fd+, with its lock, if there are several Ractors.  To be followed by waiting_fd_unlock. */
+static inline struct waiting_fd_list *
+waiting_fd_lock(int fd)
+{
+    struct waiting_fd_list *list = &waiting_fd_lists[(unsigned int)fd % WAITING_FD_LISTS];
+    if (rb_multi_ractor_p()) rb_native_mutex_lock(&list->lock);
+    return list;
+}
+
+static inline void
+waiting_fd_unlock(struct waiting_fd_list *list)
+{
+    if (rb_multi_ractor_p()) rb_native_mutex_unlock(&list->lock); /* a first Ractor is made by who holds no such lock */
+}
 
 /* =========================================================================
  * who waits: the thread of the record
@@ -111,18 +154,36 @@ waiting_fd_init(struct waiting_fd *wfd, rb_thread_t *th, int fd)
     wfd->closed = 0;
 }
 
-/* The record has joined its list.  VM lock. */
+/* The record has joined its list.  With the lock. */
 static inline void
-waiting_fd_look_for_closers(struct waiting_fd *wfd)
+waiting_fd_look_for_closers(struct waiting_fd *wfd, const struct waiting_fd_list *list)
 {
     const struct closing_fd *closing;
-    ccan_list_for_each(&wfd->th->vm->closing_fds, closing, node) {
+    ccan_list_for_each(&list->closing, closing, node) {
         struct stat st;
         if (closing->fd != wfd->fd) continue;
         if (closing->th == wfd->th) break; // it closes fd itself, and flushes: those that come later are told
         if (closing->ractor != wfd->th->ractor &&
             fstat(wfd->fd, &st) == 0 && st.st_dev == closing->device && st.st_ino == closing->inode) wfd->closed = 1;
     }
+}
+
+static inline void
+waiting_fd_join(struct waiting_fd *wfd)
+{
+    struct waiting_fd_list *list = waiting_fd_lock(wfd->fd);
+    ccan_list_add(&list->waiting, &wfd->wfd_node);
+    waiting_fd_look_for_closers(wfd, list);
+    waiting_fd_unlock(list);
+}
+
+/* From its list, or a closer's. */
+static inline void
+waiting_fd_leave(struct waiting_fd *wfd)
+{
+    struct waiting_fd_list *list = waiting_fd_lock(wfd->fd);
+    ccan_list_del(&wfd->wfd_node);
+    waiting_fd_unlock(list);
 }
 
 static inline bool
@@ -179,13 +240,20 @@ waiting_fd_check(struct waiting_fd *wfd)
  * who closes
  * ========================================================================= */
 
-/* By the GC, which has the VM lock; the node is alone where the close came to its end. */
+static void
+closing_fd_leave(struct closing_fd *closing)
+{
+    struct waiting_fd_list *list = waiting_fd_lock(closing->fd);
+    ccan_list_del_init(&closing->node);
+    waiting_fd_unlock(list);
+}
+
+/* By the GC; the node is alone where the close came to its end. */
 static void
 closing_fd_free(void *ptr)
 {
-    struct closing_fd *closing = ptr;
-    ccan_list_del(&closing->node);
-    ruby_xfree(closing);
+    closing_fd_leave(ptr);
+    ruby_xfree(ptr);
 }
 
 static const rb_data_type_t closing_fd_type = {
@@ -195,10 +263,7 @@ static const rb_data_type_t closing_fd_type = {
 static VALUE
 closing_fd_end(VALUE self)
 {
-    struct closing_fd *closing = RTYPEDDATA_GET_DATA(self);
-    RB_VM_LOCK_ENTER();
-    ccan_list_del_init(&closing->node);
-    RB_VM_LOCK_LEAVE();
+    closing_fd_leave(RTYPEDDATA_GET_DATA(self));
     return Qnil;
 }
 
@@ -217,20 +282,20 @@ rb_thread_closing_fd(int fd, VALUE (*func)(VALUE), VALUE arg)
     closing->fd = fd;
     closing->device = st.st_dev;
     closing->inode = st.st_ino;
-    RB_VM_LOCK_ENTER();
-    ccan_list_add_tail(&GET_VM()->closing_fds, &closing->node);
-    RB_VM_LOCK_LEAVE();
+    struct waiting_fd_list *list = waiting_fd_lock(fd);
+    ccan_list_add_tail(&list->closing, &closing->node);
+    waiting_fd_unlock(list);
     VALUE result = rb_ensure(func, arg, closing_fd_end, self);
     RB_GC_GUARD(self);
     return result;
 }
 
-/* Whether +th+ closes +fd+, and began before this thread.  VM lock. */
+/* Whether +th+ closes +fd+, and began before this thread.  With the lock. */
 static bool
-closing_fd_before_p(const rb_thread_t *th, int fd)
+closing_fd_before_p(const struct waiting_fd_list *list, const rb_thread_t *th, int fd)
 {
     const struct closing_fd *closing;
-    ccan_list_for_each(&GET_VM()->closing_fds, closing, node) {
+    ccan_list_for_each(&list->closing, closing, node) {
         if (closing->fd != fd) continue;
         if (closing->th == th) return true;
         if (closing->th == GET_THREAD()) return false;
@@ -245,16 +310,32 @@ waiting_fd_own_p(const struct waiting_fd *wfd)
     return wfd->th->ractor == GET_RACTOR();
 }
 
+/* Takes the waiters of the closer's Ractor, which do not come or go while that has its GVL, from the list of +fd+ to +own+. */
+static void
+waiting_fd_take_own(int fd, struct ccan_list_head *own)
+{
+    struct waiting_fd_list *list = waiting_fd_lock(fd);
+    struct waiting_fd *wfd, *next;
+
+    ccan_list_head_init(own);
+    ccan_list_for_each_safe(&list->waiting, wfd, next, wfd_node) {
+        if (wfd->fd != fd || !waiting_fd_own_p(wfd)) continue;
+        ccan_list_del(&wfd->wfd_node);
+        ccan_list_add_tail(own, &wfd->wfd_node);
+    }
+    waiting_fd_unlock(list);
+}
+
 /* Tells each waiter of another Ractor, and again who has been told and still asks; returns whether somebody does. */
 static bool
-waiting_fd_close_others(rb_vm_t *vm, int fd, bool *found)
+waiting_fd_close_others(int fd, bool *found)
 {
+    struct waiting_fd_list *list = waiting_fd_lock(fd);
     struct waiting_fd *wfd;
     bool asking = false;
 
-    RB_VM_LOCK_ENTER();
-    ccan_list_for_each(&vm->waiting_fds, wfd, wfd_node) {
-        if (wfd->fd != fd || waiting_fd_own_p(wfd) || closing_fd_before_p(wfd->th, fd)) continue;
+    ccan_list_for_each(&list->waiting, wfd, wfd_node) {
+        if (wfd->fd != fd || waiting_fd_own_p(wfd) || closing_fd_before_p(list, wfd->th, fd)) continue;
 
         *found = true;
         bool told = RUBY_ATOMIC_EXCHANGE(wfd->closed, 1) != 0;
@@ -262,16 +343,16 @@ waiting_fd_close_others(rb_vm_t *vm, int fd, bool *found)
         if (!told || asks) rb_threadptr_interrupt(wfd->th);
         asking |= asks;
     }
-    RB_VM_LOCK_LEAVE();
+    waiting_fd_unlock(list);
     return asking;
 }
 
 /* Returns whether there are any: then waiting_fd_wait_for_others follows. */
 static bool
-waiting_fd_notify_others(rb_vm_t *vm, int fd, struct rb_io_close_wait_list *busy)
+waiting_fd_notify_others(int fd, struct rb_io_close_wait_list *busy)
 {
     bool found = false;
-    if (rb_multi_ractor_p()) waiting_fd_close_others(vm, fd, &found);
+    if (rb_multi_ractor_p()) waiting_fd_close_others(fd, &found);
     busy->fd_of_others = found ? fd : WAITING_FD_NO_OTHERS;
     return found;
 }
@@ -297,7 +378,7 @@ waiting_fd_wait_for_others(struct rb_io_close_wait_list *busy)
     rb_hrtime_t step = RB_HRTIME_PER_MSEC / 20, end = rb_hrtime_add(rb_hrtime_now(), WAITING_FD_PATIENCE);
     bool found;
 
-    while (waiting_fd_close_others(th->vm, busy->fd_of_others, &found) && rb_hrtime_now() < end) {
+    while (waiting_fd_close_others(busy->fd_of_others, &found) && rb_hrtime_now() < end) {
         waiting_fd_sleep(th, step);
         step = step * 2 < WAITING_FD_LONGEST_STEP ? step * 2 : WAITING_FD_LONGEST_STEP;
     }
@@ -322,22 +403,31 @@ waiting_fd_atfork_first(rb_thread_t *th, struct waiting_fd_own *own)
 
     ccan_list_head_init(&own->waiting);
     ccan_list_head_init(&own->closing);
-    ccan_list_for_each_safe(&th->vm->waiting_fds, wfd, next_wfd, wfd_node) {
-        ccan_list_del(&wfd->wfd_node);
-        if (wfd->th == th) ccan_list_add_tail(&own->waiting, &wfd->wfd_node);
-    }
-    ccan_list_for_each_safe(&th->vm->closing_fds, closing, next_closing, node) {
-        ccan_list_del_init(&closing->node);
-        if (closing->th == th) ccan_list_add_tail(&own->closing, &closing->node);
+    for (int i = 0; i < WAITING_FD_LISTS; i++) {
+        ccan_list_for_each_safe(&waiting_fd_lists[i].waiting, wfd, next_wfd, wfd_node) {
+            ccan_list_del(&wfd->wfd_node);
+            if (wfd->th == th) ccan_list_add_tail(&own->waiting, &wfd->wfd_node);
+        }
+        ccan_list_for_each_safe(&waiting_fd_lists[i].closing, closing, next_closing, node) {
+            ccan_list_del_init(&closing->node);
+            if (closing->th == th) ccan_list_add_tail(&own->closing, &closing->node);
+        }
     }
 }
 
-/* The VM's lists are empty. */
+/* The lists are made anew. */
 static void
-waiting_fd_atfork_last(rb_vm_t *vm, struct waiting_fd_own *own)
+waiting_fd_atfork_last(struct waiting_fd_own *own)
 {
-    ccan_list_append_list(&vm->waiting_fds, &own->waiting);
-    ccan_list_append_list(&vm->closing_fds, &own->closing);
+    struct waiting_fd *wfd;
+    struct closing_fd *closing;
+
+    while ((wfd = ccan_list_pop(&own->waiting, struct waiting_fd, wfd_node))) {
+        ccan_list_add_tail(&waiting_fd_lists[(unsigned int)wfd->fd % WAITING_FD_LISTS].waiting, &wfd->wfd_node);
+    }
+    while ((closing = ccan_list_pop(&own->closing, struct closing_fd, node))) {
+        ccan_list_add_tail(&waiting_fd_lists[(unsigned int)closing->fd % WAITING_FD_LISTS].closing, &closing->node);
+    }
 }
 #endif
 
@@ -345,14 +435,14 @@ waiting_fd_atfork_last(rb_vm_t *vm, struct waiting_fd_own *own)
 bool
 rb_thread_fd_waited_p(int fd)
 {
+    struct waiting_fd_list *list = waiting_fd_lock(fd);
     struct waiting_fd *wfd;
     bool waited = false;
 
-    RB_VM_LOCK_ENTER();
-    ccan_list_for_each(&GET_VM()->waiting_fds, wfd, wfd_node) {
+    ccan_list_for_each(&list->waiting, wfd, wfd_node) {
         if (wfd->fd == fd && waiting_fd_own_p(wfd)) waited = true;
     }
-    RB_VM_LOCK_LEAVE();
+    waiting_fd_unlock(list);
     return waited;
 }
 

@@ -10,6 +10,8 @@
 
 #include "internal.h"
 
+struct rb_ractor_struct;
+
 struct moved_pair {
     VALUE from;                 /* the sender's */
     VALUE to;                   /* its partner; 0 before prepare */

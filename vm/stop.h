@@ -28,6 +28,7 @@ rb_vm_lock_init(rb_vm_t *vm)
     struct rb_vm_lock *lock = &vm->ractor.sync.vm_lock;
 
     MEMZERO(lock, struct rb_vm_lock, 1);
+    vm->ractor.stopping = false;
     rb_native_cond_initialize(&lock->free);
     rb_native_cond_initialize(&lock->free_no_barrier);
     rb_native_cond_initialize(&lock->complete);
@@ -238,8 +239,10 @@ rb_vm_stop_others(rb_vm_t *vm, rb_ractor_t *cr)
     while (lock->passed_by_cnt > 0) vm_lock_sleep(vm, cr, &lock->complete);
     RACTOR_WAITS(stop_begin(th, lock));
     lock->stopper = cr;
+    __atomic_store_n(&vm->ractor.stopping, true, __ATOMIC_SEQ_CST); /* pairs with thread_sched_block */
     vm->ractor.sync.lock_rec = 0;
     vm->ractor.sync.lock_owner = NULL;
+    running_threads_take_out_all_locked(vm);
     vm_stop_ask_locked(vm, cr);
     while (lock->lent || vm->ractor.sched.running_cnt - lock->standing_cnt > own) vm_lock_sleep(vm, cr, &lock->complete);
     lock->all_stand = true;
@@ -264,6 +267,7 @@ rb_vm_stop_end(rb_vm_t *vm)
     bool no_barrier = lock->waiting_no_barrier_cnt > 0, other = lock->waiting_cnt > 0;
     RACTOR_WAITS(stop_end(lock));
     lock->stopper = NULL;
+    __atomic_store_n(&vm->ractor.stopping, false, __ATOMIC_RELAXED);
     lock->all_stand = false;
     vm->ractor.sync.lock_owner = NULL;
     vm_lock_give(lock);

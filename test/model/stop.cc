@@ -18,12 +18,14 @@
  * a deadlock.  So is a wake-up that is lost, since nobody wakes up without one,
  * and main does not look after a second whether all have ended.  Whether somebody
  * is passed by for ever it does not see: each scenario ends.
+ *
+ * And of ractor/running_threads.h all but what is counted of native threads.
  */
 
 #define SCENARIOS(S) \
     S(two_sections) S(three_sections) S(passed_by) S(stop_beside_waiter) S(stop_again) S(inner_sections) \
     S(collects_again) S(woken_for_nothing) S(no_barrier) S(not_running) S(two_borrowers) S(borrower_stops) \
-    S(becomes_running) S(termination)
+    S(becomes_running) S(blocks) S(blocks_for_long) S(blocks_beside_two) S(termination)
 
 #define MUTANTS(M) \
     M(two_sections, TAKE_NO_ACQUIRE, "the lock is taken plainly") \
@@ -72,6 +74,18 @@
     M(becomes_running, SAVED_AGAIN, "it saves its machine context, which the collector may be reading") \
     M(becomes_running, SCHED_KEPT, "it keeps the lock of its scheduler: who has to stand yet may want that") \
     M(becomes_running, LEFT_SILENTLY, "the stopper is not told that a thread is none of the running ones any more") \
+    M(blocks_for_long, BLOCKS_RELEASED, "who blocks says so by a release") \
+    M(blocks_for_long, STOPPING_RELEASED, "the stopper says so by a release") \
+    M(blocks_for_long, STOPPING_SAID_LATE, "the stopper says so when it has taken out who blocks") \
+    M(blocks, BLOCKS_UNSAVED, "who blocks has not saved its machine context") \
+    M(blocks_for_long, BLOCKS_WITHOUT_LOOK, "who blocks does not look whether somebody stops all") \
+    M(blocks_for_long, BLOCKS_AFTER_LOOK, "it looks before it says that it blocks") \
+    M(blocks_for_long, OUT_SILENTLY, "the stopper is not told that a thread that blocks went out of the list by itself") \
+    M(blocks_for_long, KEPT_IN_LIST, "the stopper takes nobody out of the list") \
+    M(blocks, BACK_BY_STORE, "who returns stores that it runs") \
+    M(blocks, OUT_BY_STORE, "who blocks is taken out by a store") \
+    M(blocks, OUT_NO_ACQUIRE, "who blocks is taken out plainly, as it was when it was looked at") \
+    M(blocks, BACK_AS_IF_KEPT, "who returns runs though it was taken out") \
     M(termination, SIGNALLED_WITHOUT_GUARD, "main is told that all have ended without the guard") \
     M(termination, NOT_LOOKED, "main sleeps without a look whether they have ended meanwhile") \
     M(termination, MAIN_RUNS, "main waits as a running thread") \
@@ -95,8 +109,11 @@ struct guarded {
     ~guarded() { if (really) guard.unlock($); }
 };
 
+enum run_state { OUT, RUNS, BLOCKS };
+
 /* A Ractor, and its thread. */
 struct ractor_thread {
+    rl::atomic<int> run_state;
     rl::var<bool> running, standing;    /* guard; its own reads need none */
     rl::atomic<int> asked;              /* VM_BARRIER_INTERRUPT_MASK */
     rl::var<int> made;                  /* its objects */
@@ -109,7 +126,7 @@ template<class S, int RACTORS>
 struct stop_scenario : scenario<S, RACTORS> {
     rl::mutex guard;
     cond free, free_no_barrier, complete, release, terminate_cond;
-    rl::atomic<int> word;
+    rl::atomic<int> word, stopping;
     rl::atomic<int> lock_owner;         /* vm_locked reads it whenever it likes */
     rl::var<int> lock_rec;              /* VM lock */
     rl::var<int> stopper, standing_cnt, waiting_cnt, waiting_no_barrier_cnt, passed_by_cnt, running_cnt;
@@ -122,6 +139,7 @@ struct stop_scenario : scenario<S, RACTORS> {
     start(int not_running = NOBODY)
     {
         word.store(0, plain, $);
+        stopping.store(0, plain, $);
         lock_owner.store(NOBODY, plain, $);
         stopper($) = NOBODY;
         lock_rec($) = standing_cnt($) = waiting_cnt($) = waiting_no_barrier_cnt($) = passed_by_cnt($) = shared($) = 0;
@@ -129,6 +147,7 @@ struct stop_scenario : scenario<S, RACTORS> {
         all_stand($) = lent($) = starving($) = handed($) = false;
         for (int i = 0; i < RACTORS; i++) {
             ractors[i].running($) = i != not_running;
+            ractors[i].run_state.store(i != not_running ? RUNS : OUT, plain, $);
             ractors[i].standing($) = ractors[i].half_made($) = false;
             ractors[i].asked.store(0, plain, $);
             ractors[i].made($) = ractors[i].saved($) = 0;
@@ -309,8 +328,11 @@ struct stop_scenario : scenario<S, RACTORS> {
         guarded locked(guard);
         while (passed_by_cnt($) > 0) complete.wait(guard, false, $);
         stopper($) = number;
+        if (mutant != STOPPING_SAID_LATE) stopping.store(1, mutant == STOPPING_RELEASED ? rl::mo_release : rl::mo_seq_cst, $);
         lock_rec($) = 0;
         lock_owner.store(NOBODY, plain, $);
+        take_out_all_locked();
+        if (mutant == STOPPING_SAID_LATE) stopping.store(1, rl::mo_seq_cst, $);
         if (mutant != ASKED_BEFORE) ask_locked(number);
         while ((lent($) && mutant != LENT_NOT_AWAITED) || running_cnt($) - standing_cnt($) > own) {
             if (mutant == NOT_AWAITED) break;
@@ -343,6 +365,7 @@ struct stop_scenario : scenario<S, RACTORS> {
             no_barrier = waiting_no_barrier_cnt($) > 0;
             other = waiting_cnt($) > 0;
             stopper($) = NOBODY;
+            stopping.store(0, rl::mo_relaxed, $);
             all_stand($) = false;
             if (mutant == COUNTED_OUT_AT_RELEASE) {
                 for (ractor_thread &r : ractors) r.standing($) = false;
@@ -428,6 +451,7 @@ struct stop_scenario : scenario<S, RACTORS> {
         await_end_locked(number);
         running_cnt($)++;
         ractors[number].running($) = true;
+        ractors[number].run_state.store(RUNS, rl::mo_relaxed, $);
     }
 
     /* rb_del_running_thread; a wait */
@@ -437,8 +461,66 @@ struct stop_scenario : scenario<S, RACTORS> {
         guarded sched(ractors[number].sched);
         guarded locked(guard);
         ractors[number].running($) = false;
+        ractors[number].run_state.store(OUT, rl::mo_relaxed, $);
         running_cnt($)--;
         if (mutant != LEFT_SILENTLY) check_locked();
+    }
+
+    /* ---- ractor/running_threads.h --------------------------------- */
+
+    void
+    take_out_locked(int number)
+    {
+        int state = ractors[number].run_state.load(rl::mo_seq_cst, $);
+
+        if (state != BLOCKS) return;
+        if (mutant == OUT_BY_STORE) {
+            ractors[number].run_state.store(OUT, rl::mo_relaxed, $);
+        }
+        else if (!ractors[number].run_state.compare_exchange_strong(state, OUT, acquire(OUT_NO_ACQUIRE), $, rl::mo_relaxed, $)) {
+            return;
+        }
+        ractors[number].running($) = false;
+        running_cnt($)--;
+    }
+
+    void
+    take_out_all_locked()
+    {
+        for (int i = 0; i < RACTORS && mutant != KEPT_IN_LIST; i++) take_out_locked(i);
+    }
+
+    /* thread_sched_block */
+    void
+    block(int number)
+    {
+        if (mutant != BLOCKS_UNSAVED) save(number);
+        bool stops = mutant == BLOCKS_AFTER_LOOK && stopping.load(rl::mo_seq_cst, $);
+        ractors[number].run_state.store(BLOCKS, mutant == BLOCKS_RELEASED ? rl::mo_release : rl::mo_seq_cst, $);
+        if (mutant != BLOCKS_AFTER_LOOK && mutant != BLOCKS_WITHOUT_LOOK) stops = stopping.load(rl::mo_seq_cst, $);
+        if (stops) {
+            guarded locked(guard);
+            take_out_locked(number);
+            if (mutant != OUT_SILENTLY) check_locked();
+        }
+    }
+
+    /* thread_sched_unblock, and what follows where it is out of the list */
+    void
+    unblock(int number)
+    {
+        int state = BLOCKS;
+
+        if (mutant == BACK_BY_STORE) {
+            if (ractors[number].run_state.load(rl::mo_relaxed, $) == BLOCKS) {
+                ractors[number].run_state.store(RUNS, rl::mo_relaxed, $);
+                return;
+            }
+        }
+        else if (ractors[number].run_state.compare_exchange_strong(state, RUNS, rl::mo_relaxed, $, rl::mo_relaxed, $)) {
+            return;
+        }
+        if (mutant != BACK_AS_IF_KEPT) add_running(number);
     }
 
     /* ---- vm_sync.c ------------------------------------------------ */
@@ -739,6 +821,86 @@ struct becomes_running : stop_scenario<becomes_running, 3> {
             guarded sched(ractors[1].sched); /* rb_ractor_sched_wakeup, say */
         }
         if (number > 0) end(number);
+    }
+};
+
+/* A thread blocks and returns, twice, and is asked to stop, or taken out of the list. */
+struct blocks : stop_scenario<blocks, 2> {
+    void setup() { start(); }
+
+    void
+    ractor(int number)
+    {
+        if (number == 0) {
+            collect(number);
+            collect(number);
+        }
+        else {
+            for (int i = 0; i < 2; i++) {
+                make(number);
+                block(number);
+                unblock(number);
+                poll(number);
+            }
+            make(number);
+            end(number);
+        }
+    }
+};
+
+/* One blocks for as long as a stop takes, and longer. */
+struct blocks_for_long : stop_scenario<blocks_for_long, 2> {
+    rl::mutex kernel;
+    cond returns;
+    rl::var<bool> may_return;           /* kernel */
+
+    void
+    setup()
+    {
+        start();
+        may_return($) = false;
+    }
+
+    void
+    ractor(int number)
+    {
+        if (number == 0) {
+            collect(number);
+            {
+                guarded locked(kernel);
+                may_return($) = true;
+                returns.notify_one($);
+            }
+            collect(number);
+        }
+        else {
+            make(number);
+            block(number);
+            {
+                guarded locked(kernel);
+                while (!may_return($)) returns.wait(kernel, false, $);
+            }
+            unblock(number);
+            make(number);
+            end(number);
+        }
+    }
+};
+
+/* One blocks beside one that wants the lock, and one that stops all, blocks and returns. */
+struct blocks_beside_two : stop_scenario<blocks_beside_two, 3> {
+    void setup() { start(); }
+
+    void
+    ractor(int number)
+    {
+        if (number == 2) section(number);
+        if (number == 0) collect(number);
+        make(number);
+        block(number);
+        unblock(number);
+        if (number == 0) collect(number);
+        end(number);
     }
 };
 
