@@ -32,6 +32,7 @@
 #include "internal/static_assert.h"
 #include "timev.h"
 #include "vm_sync.h"
+#include "lockfree/time_local.h"
 
 typedef uint64_t __attribute__((may_alias)) time_word;
 
@@ -99,6 +100,7 @@ static inline void
 time_zone_read(bool *up_to_date)
 {
     tzset();
+    time_zone_changed();
     __atomic_store_n(up_to_date, true, __ATOMIC_RELEASE);
 }
 

@@ -1,0 +1,134 @@
+#ifndef LOCKFREE_TIME_LOCAL_H
+#define LOCKFREE_TIME_LOCAL_H
+/**********************************************************************
+
+  time_local.h - local time, asked of the C library once for a second
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of time.c.
+ *
+ * Problem.  glibc's localtime_r holds one lock for the whole process, without a
+ * look whether the zone has changed: Ractors that write logs (Time.now.to_s) or
+ * read dates (Time.new) sleep on it, and 8 of them are half as fast as one.
+ *
+ * Solution.  A Ractor remembers what it was told, by the quarter of an hour: the
+ * fields of one second of it, and between which seconds the same offset held.
+ * A second between those has the fields of the first, but for minute and second.
+ *
+ *   [1] Only what was seen is taken for granted: of two seconds of one quarter of an
+ *       hour with the same offset, name and hour, those between have them as well.  No
+ *       zone of the tz database goes to and fro in so short a time.  If the seconds
+ *       between the two are more or less than their minutes say, there was a leap
+ *       second ("right/" zones), and what was seen last is all that is kept.
+ *   [2] What is remembered belongs to a state of the zone, which time_zone_read
+ *       advances, with the VM lock, when TZ was changed or the system's zone is asked
+ *       for anew.  The state is read (acquire) before the C library is asked: the
+ *       fields are as new as that, or newer, and whoever sees a later state forgets
+ *       them.  Pairs with the release of time_zone_read.
+ *   [3] C code that sets TZ by itself, and calls tzset(), is heard of by each second that
+ *       was not asked for before.
+ *
+ * Its Ractor alone reads and fills the table, holding that Ractor's GVL, with no safe
+ * point between look-up and use.
+ */
+
+#include <time.h>
+#include "internal/serial.h"
+#include "ractor_core.h"
+
+static rb_serial_t time_zone_state; /* [2]; VM lock */
+
+/* The C library has read TZ.  VM lock. */
+static inline void
+time_zone_changed(void)
+{
+    __atomic_store_n(&time_zone_state, time_zone_state + 1, __ATOMIC_RELEASE);
+}
+
+#ifdef HAVE_GMTIME_R
+
+#define TIME_LOCAL_QUARTER (15 * 60) /* seconds */
+#define TIME_LOCAL_SEEN_BITS 7       /* some 11 kB, of a Ractor that asks */
+
+struct time_local_seen {
+    time_t at, first, last; /* seconds: of +fields+, and between which they hold */
+    rb_serial_t state;      /* 0: nothing seen */
+    struct tm fields;
+};
+
+static inline time_t
+time_local_quarter(time_t t)
+{
+    return t / TIME_LOCAL_QUARTER - (t % TIME_LOCAL_QUARTER < 0);
+}
+
+/*
+ * Where the current Ractor remembers +quarter+, in a direct-mapped table; NULL without memory.  Days have 96 quarters, so
+ * that dates agree in many of the last bits: Fibonacci hashing.  Does not run the GC.
+ */
+static inline struct time_local_seen *
+time_local_seen_of(time_t quarter)
+{
+    rb_ractor_t *r = GET_RACTOR();
+
+    if (UNLIKELY(!r->time_local)) r->time_local = ruby_mimcalloc(1 << TIME_LOCAL_SEEN_BITS, sizeof(struct time_local_seen));
+    return !r->time_local ? NULL : &r->time_local[(uint64_t)quarter * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TIME_LOCAL_SEEN_BITS)];
+}
+
+static inline int
+time_local_second_of_hour(const struct tm *fields)
+{
+    return fields->tm_min * 60 + fields->tm_sec;
+}
+
+/* Whether +one+, of second +t+, is an hour's second that +other+ leads to, of second +u+: [1]. */
+static inline bool
+time_local_same_p(const struct tm *one, time_t t, const struct tm *other, time_t u)
+{
+    return one->tm_hour == other->tm_hour && one->tm_yday == other->tm_yday && one->tm_year == other->tm_year &&
+        one->tm_isdst == other->tm_isdst && one->tm_sec < 60 &&
+#ifdef HAVE_STRUCT_TM_TM_GMTOFF
+        one->tm_gmtoff == other->tm_gmtoff &&
+#endif
+#ifdef HAVE_TM_ZONE
+        one->tm_zone == other->tm_zone &&
+#endif
+        time_local_second_of_hour(one) - time_local_second_of_hour(other) == t - u;
+}
+
+/* As localtime_r.  Any Ractor. */
+static struct tm *
+time_localtime_r(const time_t *t, struct tm *result)
+{
+    const time_t at = *t, quarter = time_local_quarter(at);
+    struct time_local_seen *seen = time_local_seen_of(quarter);
+    rb_serial_t state = __atomic_load_n(&time_zone_state, __ATOMIC_ACQUIRE);
+    bool known = seen && seen->state == state && time_local_quarter(seen->at) == quarter;
+
+    if (known && seen->first <= at && at <= seen->last) {
+        int second = time_local_second_of_hour(&seen->fields) + (int)(at - seen->at);
+        *result = seen->fields;
+        result->tm_min = second / 60;
+        result->tm_sec = second % 60;
+        return result;
+    }
+
+    if (!localtime_r(t, result)) return NULL;
+    if (known && time_local_same_p(result, at, &seen->fields, seen->at)) {
+        if (at < seen->first) seen->first = at;
+        if (at > seen->last) seen->last = at;
+    }
+    else if (seen && result->tm_sec < 60) {
+        *seen = (struct time_local_seen){ at, at, at, state, *result };
+    }
+    return result;
+}
+
+#else
+#  define time_localtime_r(t, result) localtime_r((t), (result))
+#endif
+#endif /* LOCKFREE_TIME_LOCAL_H */
