@@ -198,10 +198,11 @@ gc_sweep_claim_end(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
     for (size_t i = 0; i < HEAP_PAGE_BITMAP_LIMIT * RVALUE_AGE_BIT_COUNT; i++) {
         if (page->age_bits[i] == 0) continue;
 
-        bits_t live = page->mark_bits[i / RVALUE_AGE_BIT_COUNT] >> (i % RVALUE_AGE_BIT_COUNT * AGES);
+        bits_t live = page->mark_bits[i / RVALUE_AGE_BIT_COUNT] >> (i % RVALUE_AGE_BIT_COUNT * AGES), dead_ages = 0;
         for (int k = 0; k < AGES; k++) {
-            if (!(live >> k & 1)) page->age_bits[i] &= ~(RVALUE_AGE_BIT_MASK << (k * RVALUE_AGE_BIT_COUNT));
+            if (!(live >> k & 1)) dead_ages |= (bits_t)RVALUE_AGE_BIT_MASK << (k * RVALUE_AGE_BIT_COUNT);
         }
+        __atomic_fetch_and(&page->age_bits[i], ~dead_ages, __ATOMIC_RELAXED); /* others look: gc_wb_unprotect_new */
     }
     page->heap->total_freed_objects += cache->claimed_freed;
     cache->claimed_page = NULL;

@@ -16,22 +16,29 @@
  * of other objects of its page.  Upstream takes the VM lock for each such object, to
  * set it.
  *
+ * So it does for each that loses them: C code looks into an Array (RARRAY_PTR).
+ *
  * Solution.  The page that a Ractor allocates from is its own: nobody else makes
  * objects in it, nobody sweeps it.  What is left are objects of others that live
- * there and lose their barriers, with the VM lock.  Both set their bit by an atomic or.
+ * there and lose their barriers.  Both set their bit by an atomic or; with the VM lock only
+ * where the object has been through a collection, and its age is to be set back as well.
  *
  *   sets a bit     gc_wb_unprotected_set: a new object, its Ractor, with no lock; an
- *                  object that loses its barriers, any Ractor, VM lock
+ *                  object that loses its barriers, any Ractor, with no lock while its age is 0
  *   clears bits    the sweep, with the VM lock, of a page that nobody allocates
  *                  from; compaction, while all stand.  A Ractor that sweeps a page
  *                  without the lock refuses one with dead objects that have the
  *                  bit (gc/sweep_claim.h), and so clears none; another Ractor's
- *                  object may lose its barriers in the page that is being swept: with
- *                  the lock that the sweep of such a page has, or while nothing
- *                  is cleared
+ *                  object may lose its barriers in the page that is being swept: while
+ *                  nothing is cleared
  *   reads          gc_wb_unprotected, any Ractor; the GC, while all stand, and who marks in
  *                  a write barrier, with the VM lock: each asks for the bit of an object
  *                  that it knows, which has been told before
+ *
+ * Words of ages have those of other objects as well, which the Ractor that has swept the page
+ * without the lock sets to 0 when they are dead; an object's own changes while all stand, or with
+ * the VM lock, by who takes its barriers.  There is no safe point between the look at the age
+ * and the bit.
  *
  * Relaxed: no more is told by the bit than the bit, and the GC stops all before it
  * looks at a new object.
@@ -47,6 +54,25 @@ static inline bits_t
 gc_wb_unprotected(VALUE obj)
 {
     return __atomic_load_n(&GET_HEAP_WB_UNPROTECTED_BITS(obj)[BITMAP_INDEX(obj)], __ATOMIC_RELAXED) & BITMAP_BIT(obj);
+}
+
+/* Whether +obj+, which has its barriers, loses them now: it is new, and nothing but the bit is to change.  Any Ractor. */
+static inline bool
+gc_wb_unprotect_new(VALUE obj)
+{
+    bits_t ages = __atomic_load_n(&GET_HEAP_PAGE(obj)->age_bits[RVALUE_AGE_BITMAP_INDEX(obj)], __ATOMIC_RELAXED);
+
+    if (ages >> RVALUE_AGE_BITMAP_OFFSET(obj) & RVALUE_AGE_BIT_MASK) return false;
+    gc_wb_unprotected_set(obj);
+    return true;
+}
+
+/* The age of +obj+, which is not old, is 0.  VM lock. */
+static inline void
+gc_wb_unprotect_age_reset(VALUE obj)
+{
+    bits_t age = (bits_t)RVALUE_AGE_BIT_MASK << RVALUE_AGE_BITMAP_OFFSET(obj);
+    __atomic_fetch_and(&GET_HEAP_PAGE(obj)->age_bits[RVALUE_AGE_BITMAP_INDEX(obj)], ~age, __ATOMIC_RELAXED);
 }
 
 #endif /* LOCKFREE_GC_WB_UNPROTECTED_H */
