@@ -15,25 +15,30 @@
  * look whether the zone has changed: Ractors that write logs (Time.now.to_s) or
  * read dates (Time.new) sleep on it, and 8 of them are half as fast as one.
  *
- * Solution.  A Ractor remembers what it was told, by the quarter of an hour: the
+ * Solution.  A Ractor remembers what it was told, by spans of 1,024 seconds: the
  * fields of one second of it, and between which seconds the same offset held.
  * A second between those has the fields of the first, but for minute and second.
  *
- *   [1] Only what was seen is taken for granted: of two seconds of one quarter of an
- *       hour with the same offset, name and hour, those between have them as well.  No
- *       zone of the tz database goes to and fro in so short a time.  If the seconds
- *       between the two are more or less than their minutes say, there was a leap
- *       second ("right/" zones), and what was seen last is all that is kept.
+ *   [1] Only what was seen is taken for granted: of two seconds of one span with the
+ *       same offset and name, in one hour, those between have them as well.  No zone of the
+ *       tz database changes twice in so short a time.  If the seconds between the two
+ *       are more or less than their minutes say, the hour has changed, or there was a leap
+ *       second ("right/" zones), and what was seen last is all that is kept.  A leap second
+ *       itself is not.
  *   [2] What is remembered belongs to a state of the zone, which time_zone_read
  *       advances, with the VM lock, when TZ was changed or the system's zone is asked
  *       for anew.  The state is read (acquire) before the C library is asked: the
  *       fields are as new as that, or newer, and whoever sees a later state forgets
  *       them.  Pairs with the release of time_zone_read.
- *   [3] C code that sets TZ by itself, and calls tzset(), is heard of by each second that
- *       was not asked for before.
+ *   [3] C code may set TZ by itself, and call tzset(): what was seen counts as long as
+ *       `timezone` and `daylight`, which the C library then sets, are as they were.  They
+ *       are read plainly, a word each.  Two zones that agree in both, and differ otherwise, may
+ *       be taken for each other, for seconds that were asked for under the first.
  *
  * Its Ractor alone reads and fills the table, holding that Ractor's GVL, with no safe
  * point between look-up and use.
+ *
+ * With glibc only: others' lock may be none, and their names of zones may not stay where they are.
  */
 
 #include <time.h>
@@ -49,34 +54,30 @@ time_zone_changed(void)
     __atomic_store_n(&time_zone_state, time_zone_state + 1, __ATOMIC_RELEASE);
 }
 
-#ifdef HAVE_GMTIME_R
+#if defined(__GLIBC__) && defined(HAVE_STRUCT_TM_TM_GMTOFF) && defined(HAVE_TM_ZONE)
 
-#define TIME_LOCAL_QUARTER (15 * 60) /* seconds */
+#define TIME_LOCAL_SPAN_BITS 10
 #define TIME_LOCAL_SEEN_BITS 7       /* some 11 kB, of a Ractor that asks */
 
 struct time_local_seen {
     time_t at, first, last; /* seconds: of +fields+, and between which they hold */
     rb_serial_t state;      /* 0: nothing seen */
+    long timezone;          /* [3] */
+    int daylight;
     struct tm fields;
 };
 
-static inline time_t
-time_local_quarter(time_t t)
-{
-    return t / TIME_LOCAL_QUARTER - (t % TIME_LOCAL_QUARTER < 0);
-}
-
 /*
- * Where the current Ractor remembers +quarter+, in a direct-mapped table; NULL without memory.  Days have 96 quarters, so
- * that dates agree in many of the last bits: Fibonacci hashing.  Does not run the GC.
+ * Where the current Ractor remembers +span+, in a direct-mapped table; NULL without memory.  By Fibonacci hashing, since
+ * dates are apart by multiples of a day.  Does not run the GC.
  */
 static inline struct time_local_seen *
-time_local_seen_of(time_t quarter)
+time_local_seen_of(time_t span)
 {
     rb_ractor_t *r = GET_RACTOR();
 
     if (UNLIKELY(!r->time_local)) r->time_local = ruby_mimcalloc(1 << TIME_LOCAL_SEEN_BITS, sizeof(struct time_local_seen));
-    return !r->time_local ? NULL : &r->time_local[(uint64_t)quarter * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TIME_LOCAL_SEEN_BITS)];
+    return !r->time_local ? NULL : &r->time_local[(uint64_t)span * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TIME_LOCAL_SEEN_BITS)];
 }
 
 static inline int
@@ -85,18 +86,12 @@ time_local_second_of_hour(const struct tm *fields)
     return fields->tm_min * 60 + fields->tm_sec;
 }
 
-/* Whether +one+, of second +t+, is an hour's second that +other+ leads to, of second +u+: [1]. */
+/* Whether +one+, of second +t+, is an hour's second that +other+ leads to, of second +u+ of the same span: [1]. */
 static inline bool
 time_local_same_p(const struct tm *one, time_t t, const struct tm *other, time_t u)
 {
-    return one->tm_hour == other->tm_hour && one->tm_yday == other->tm_yday && one->tm_year == other->tm_year &&
-        one->tm_isdst == other->tm_isdst && one->tm_sec < 60 &&
-#ifdef HAVE_STRUCT_TM_TM_GMTOFF
-        one->tm_gmtoff == other->tm_gmtoff &&
-#endif
-#ifdef HAVE_TM_ZONE
-        one->tm_zone == other->tm_zone &&
-#endif
+    return one->tm_gmtoff == other->tm_gmtoff && one->tm_zone == other->tm_zone && one->tm_isdst == other->tm_isdst &&
+        one->tm_sec < 60 &&
         time_local_second_of_hour(one) - time_local_second_of_hour(other) == t - u;
 }
 
@@ -104,10 +99,11 @@ time_local_same_p(const struct tm *one, time_t t, const struct tm *other, time_t
 static struct tm *
 time_localtime_r(const time_t *t, struct tm *result)
 {
-    const time_t at = *t, quarter = time_local_quarter(at);
-    struct time_local_seen *seen = time_local_seen_of(quarter);
+    const time_t at = *t, span = at >> TIME_LOCAL_SPAN_BITS;
+    struct time_local_seen *seen = time_local_seen_of(span);
     rb_serial_t state = __atomic_load_n(&time_zone_state, __ATOMIC_ACQUIRE);
-    bool known = seen && seen->state == state && time_local_quarter(seen->at) == quarter;
+    bool known = seen && seen->at >> TIME_LOCAL_SPAN_BITS == span && seen->state == state &&
+        seen->timezone == timezone && seen->daylight == daylight;
 
     if (known && seen->first <= at && at <= seen->last) {
         int second = time_local_second_of_hour(&seen->fields) + (int)(at - seen->at);
@@ -123,7 +119,7 @@ time_localtime_r(const time_t *t, struct tm *result)
         if (at > seen->last) seen->last = at;
     }
     else if (seen && result->tm_sec < 60) {
-        *seen = (struct time_local_seen){ at, at, at, state, *result };
+        *seen = (struct time_local_seen){ at, at, at, state, timezone, daylight, *result };
     }
     return result;
 }

@@ -310,20 +310,22 @@ waiting_fd_own_p(const struct waiting_fd *wfd)
     return wfd->th->ractor == GET_RACTOR();
 }
 
-/* Takes the waiters of the closer's Ractor, which do not come or go while that has its GVL, from the list of +fd+ to +own+. */
-static void
-waiting_fd_take_own(int fd, struct ccan_list_head *own)
+/* A waiter of the closer's Ractor, which does not go while that has its GVL, taken from the list of +fd+; or NULL. */
+static struct waiting_fd *
+waiting_fd_take_own(int fd)
 {
     struct waiting_fd_list *list = waiting_fd_lock(fd);
-    struct waiting_fd *wfd, *next;
+    struct waiting_fd *wfd, *own = NULL;
 
-    ccan_list_head_init(own);
-    ccan_list_for_each_safe(&list->waiting, wfd, next, wfd_node) {
-        if (wfd->fd != fd || !waiting_fd_own_p(wfd)) continue;
-        ccan_list_del(&wfd->wfd_node);
-        ccan_list_add_tail(own, &wfd->wfd_node);
+    ccan_list_for_each(&list->waiting, wfd, wfd_node) {
+        if (wfd->fd == fd && waiting_fd_own_p(wfd)) {
+            own = wfd;
+            ccan_list_del(&own->wfd_node);
+            break;
+        }
     }
     waiting_fd_unlock(list);
+    return own;
 }
 
 /* Tells each waiter of another Ractor, and again who has been told and still asks; returns whether somebody does. */

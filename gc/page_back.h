@@ -22,11 +22,16 @@
  * The pages are swept, since a sweep that begins clears the cache.  VM lock.
  */
 
-/* +page+, with its +free_slots+, has just been taken. */
+/* +page+ is being taken. */
 static inline void
-gc_page_back_taken(rb_ractor_newobj_heap_cache_t *cache, unsigned int free_slots)
+gc_page_back_taken(rb_ractor_newobj_heap_cache_t *cache, const struct heap_page *page)
 {
-    cache->page_ends_at = cache->allocated_objects + free_slots;
+    cache->page_ends_at = cache->allocated_objects + page->free_slots;
+#if RGENGC_CHECK_MODE
+    unsigned int free_slots = 0;
+    for (const struct free_slot *slot = page->freelist; slot; slot = slot->next) free_slots++;
+    if (free_slots != page->free_slots) rb_bug("page %p has %u free slots, not %u", (void *)page, free_slots, page->free_slots);
+#endif
 }
 
 /* What was allocated is counted elsewhere from now on.  Its Ractor, or all others stand. */

@@ -39,7 +39,8 @@
  *   BLOCKS... -> OUT             anybody                           the guard
  *
  * Invariants, with the guard held:
- *   [1] run_state != OUT for the threads of running_threads, no others; running_cnt is their number
+ *   [1] run_state != OUT for the threads of running_threads, no others (but for those that a child of fork
+ *       does not have any more); running_cnt is their number
  *   [2] all_stand (vm/lock.h): no thread BLOCKS
  *   [3] a thread that BLOCKS has saved its machine context, and is not its scheduler's running one
  *   [4] snt_cnt and dnt_cnt count the native thread of one that BLOCKS_SHARED as shared
@@ -58,6 +59,9 @@
  *   BLOCKS -> OUT acquires what the thread released with BLOCKS: its machine context.
  *
  * test/model/stop.cc has this, with what goes wrong if a step is left out.
+ *
+ * Who leaves a native thread with nobody for it, while Ractors are in the queue, tells the timer thread upstream;
+ * here it comes by itself, every 10 ms while there is a queue.
  *
  * Where others of the Ractor's threads are ready, or its turns are timed, all is as upstream.
  */

@@ -17,6 +17,20 @@ class TestLockfreeGCPageBack < Test::Unit::TestCase
     RUBY
   end
 
+  # A heap with many free slots is no reason not to collect: dead Ractors have stacks.
+  def test_ractors_that_end_do_not_pile_up
+    assert_ractors(<<~'RUBY')
+      def deep(n) = n == 0 ? 0 : 1 + deep(n - 1)
+      Array.new(300_000) { Object.new }.clear
+      GC.start
+      100.times { Ractor.new { deep(500) }.take }
+      GC.start
+      before = File.read("/proc/self/status")[/VmRSS:\s+(\d+)/, 1].to_i
+      highest = Array.new(10) { 200.times { Ractor.new { deep(500) }.take }; File.read("/proc/self/status")[/VmRSS:\s+(\d+)/, 1].to_i }.max
+      assert_operator(highest - before, :<, 60_000, "kB")
+    RUBY
+  end
+
   def test_heap_is_consistent_after_pages_were_given_back
     assert_ractors(<<~'RUBY')
       60.times do |i|
