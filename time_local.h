@@ -32,7 +32,7 @@
  *       them.  Pairs with the release of time_zone_read.
  *   [3] C code may set TZ by itself, and call tzset(): what was seen counts as long as
  *       `timezone` and `daylight`, which the C library then sets, are as they were.  They
- *       are read plainly, a word each.  Two zones that agree in both, and differ otherwise, may
+ *       are read plainly, a word each, before the C library is asked and after.  Two zones that agree in both, and differ otherwise, may
  *       be taken for each other, for seconds that were asked for under the first.
  *
  * Its Ractor alone reads and fills the table, holding that Ractor's GVL, with no safe
@@ -113,13 +113,16 @@ time_localtime_r(const time_t *t, struct tm *result)
         return result;
     }
 
+    const long zone = timezone;
+    const int has_daylight = daylight;
     if (!localtime_r(t, result)) return NULL;
+    if (timezone != zone || daylight != has_daylight) return result;
     if (known && time_local_same_p(result, at, &seen->fields, seen->at)) {
         if (at < seen->first) seen->first = at;
         if (at > seen->last) seen->last = at;
     }
     else if (seen && result->tm_sec < 60) {
-        *seen = (struct time_local_seen){ at, at, at, state, timezone, daylight, *result };
+        *seen = (struct time_local_seen){ at, at, at, state, zone, has_daylight, *result };
     }
     return result;
 }

@@ -35,10 +35,11 @@
  *                  a write barrier, with the VM lock: each asks for the bit of an object
  *                  that it knows, which has been told before
  *
- * Words of ages have those of other objects as well, which the Ractor that has swept the page
- * without the lock sets to 0 when they are dead; an object's own changes while all stand, or with
- * the VM lock, by who takes its barriers.  There is no safe point between the look at the age
- * and the bit.
+ * An object's age changes while all stand, by who takes its barriers with the VM lock, and, in
+ * incremental marking, by who marks it in a write barrier: then the lock is taken.  There is no
+ * safe point between the look at the age and the bit.  Its word has the ages of other objects, too:
+ * the Ractor that has swept the page without the lock sets those of dead ones to 0, and one
+ * that makes a class in its page sets that one's, plainly, as upstream does.
  *
  * Relaxed: no more is told by the bit than the bit, and the GC stops all before it
  * looks at a new object.
@@ -58,8 +59,10 @@ gc_wb_unprotected(VALUE obj)
 
 /* Whether +obj+, which has its barriers, loses them now: it is new, and nothing but the bit is to change.  Any Ractor. */
 static inline bool
-gc_wb_unprotect_new(VALUE obj)
+gc_wb_unprotect_new(rb_objspace_t *objspace, VALUE obj)
 {
+    if (is_incremental_marking(objspace)) return false;
+
     bits_t ages = __atomic_load_n(&GET_HEAP_PAGE(obj)->age_bits[RVALUE_AGE_BITMAP_INDEX(obj)], __ATOMIC_RELAXED);
 
     if (ages >> RVALUE_AGE_BITMAP_OFFSET(obj) & RVALUE_AGE_BIT_MASK) return false;

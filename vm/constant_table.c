@@ -86,7 +86,7 @@ rb_vm_constant_table_clear(rb_ractor_t *r)
     if (r->constant_table) MEMZERO(r->constant_table->entries, struct vm_constant_table_entry, 1 << VM_CONSTANT_TABLE_BITS);
 }
 
-/* The Ractor has ended, or never began. */
+/* The Ractor ends, and calls no method any more, or never began. */
 void
 rb_vm_constant_table_free(rb_ractor_t *r)
 {

@@ -24,7 +24,7 @@
  *                                                                 and files the answer, if the table has none
  *   vm_constant_state_advance_release  any Ractor                 the VM lock, if a class has changed
  *   rb_vm_constant_table_clear         the GC                     all others stopped
- *   rb_vm_constant_table_free          who frees the Ractor       it has ended, or never began
+ *   rb_vm_constant_table_free          who ends the Ractor        it calls no method any more, or never began
  *
  * Invariants.
  *   [1] Only its own Ractor reads and fills a table, holding that Ractor's GVL.

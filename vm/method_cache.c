@@ -155,7 +155,7 @@ rb_vm_method_cache_clear(rb_ractor_t *r)
     MEMZERO(r->method_cache->names, struct vm_method_name_entry, numberof(r->method_cache->names));
 }
 
-/* The Ractor has ended, or never began. */
+/* The Ractor ends, and calls no method any more, or never began. */
 void
 rb_vm_method_cache_free(rb_ractor_t *r)
 {

@@ -32,10 +32,11 @@ class TestLockfreeRactorStart < Test::Unit::TestCase
 
   def test_others_run_on
     assert_separately(%w[-W:no-experimental --disable-gems --yjit --ractor-stats], <<~'RUBY', ignore_stderr: true)
-      2.times { Ractor.new { 1 }.take }
+      def start = Ractor.new { 1 }.take # in one place: that its block is kept stops the others as well, once
+      2.times { start }
       RubyVM::Lockfree.waits_reset
       computes = Ractor.new { n = 0; n += 1 while n < 30_000_000; n }
-      100.times { Ractor.new { 1 }.take }
+      100.times { start }
       culprits = RubyVM::Lockfree.waits[:culprits]
       computes.take
       assert_empty(culprits.select { |culprit| culprit[:cause].to_s == "invalidate" })
