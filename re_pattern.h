@@ -22,7 +22,10 @@
  *
  * Invariants.
  *   [A] rb_reg_shared_p is asked by whoever has the Regexp, and once true stays
- *       so.  While it is false one Ractor alone has the Regexp.
+ *       so.  While it is false one Ractor alone has the Regexp.  One that is made at
+ *       each turn (/#{x}/, frozen) is asked about for the first time by its match:
+ *       without instance variables it is shareable, for which no walk with the VM
+ *       lock is needed.  What was moved away is of another class, and is not.
  *   [B] A pattern of a shared Regexp is not changed, but for its chain, which is
  *       set once, from NULL.  All are freed with the Regexp.
  *   [C] Who matches with a shared Regexp does not write to it.  A match that
@@ -34,6 +37,7 @@
 
 #include "ruby/internal/config.h"
 #include "internal.h"
+#include "internal/class.h"
 #include "ruby/ractor.h"
 #include "ruby/re.h"
 #include "vm_core.h"
@@ -44,7 +48,11 @@ static inline bool
 rb_reg_shared_p(VALUE re)
 {
     if (RB_OBJ_SHAREABLE_P(re)) return true;
-    return UNLIKELY(!ruby_single_main_ractor) && OBJ_FROZEN(re) && rb_ractor_shareable_p(re);
+    if (LIKELY(ruby_single_main_ractor) || !OBJ_FROZEN(re)) return false;
+    if (RBASIC_CLASS(re) != rb_cRegexp || FL_TEST_RAW(re, FL_EXIVAR)) return rb_ractor_shareable_p(re);
+
+    rb_obj_mark_shareable(re); /* as rb_ractor_shareable_p does */
+    return true;
 }
 
 /* What a list is entered by, or goes on with.  Any Ractor, no lock.

@@ -103,11 +103,10 @@ struct closing_fd {
 };
 
 /* Of the files whose numbers are equal modulo WAITING_FD_LISTS. */
-#define WAITING_FD_LISTS 64
+#define WAITING_FD_LISTS 256
 static struct waiting_fd_list {
-    rb_nativethread_lock_t lock;
+    RBIMPL_ALIGNAS(CACHE_LINES_SIZE) rb_nativethread_lock_t lock;
     struct ccan_list_head waiting, closing;
-    char apart[CACHE_LINES_SIZE];
 } waiting_fd_lists[WAITING_FD_LISTS];
 
 #define WAITING_FD_NO_OTHERS (-1) /* rb_io_close_wait_list.fd_of_others */

@@ -20,6 +20,26 @@ class TestLockfreeRePattern < Test::Unit::TestCase
     end
   end
 
+  # A match marks what is shareable, and nothing else.
+  def test_shareable_after_a_match
+    assert_matches(<<~'RUBY')
+      Ractor.new { 1 }.take
+      makers = {
+        -> { Regexp.new("b").freeze } => true, -> { x = "b"; /#{x}/ } => true, -> { Class.new(Regexp).new("b").freeze } => true,
+        -> { Regexp.new("b").tap { |re| re.instance_variable_set(:@x, +"s") }.freeze } => false,
+        -> { Regexp.new("b").tap { |re| re.instance_variable_set(:@x, :s) }.freeze } => true,
+        -> { Class.new(Regexp).new("b").tap { |re| re.instance_variable_set(:@x, +"s") }.freeze } => false,
+        -> { Regexp.new("b") } => false,
+      }
+      makers.each do |make, shareable|
+        re = make.call
+        STRINGS.each { |string| re.match?(string) }
+        assert_equal([shareable] * 2, [Ractor.shareable?(re), Ractor.shareable?(make.call)], re.inspect)
+        assert_equal(re, Ractor.new(re) { |sent| sent.match?("abc") && sent }.take)
+      end
+    RUBY
+  end
+
   # Stock crashes here each time.
   def test_racing_match_and_match_of_many_encodings
     assert_matches(<<~'RUBY')
