@@ -124,11 +124,17 @@ rb_waiting_fd_lists_init(void)
     }
 }
 
+static inline struct waiting_fd_list *
+waiting_fd_list_of(int fd)
+{
+    return &waiting_fd_lists[(unsigned int)fd % WAITING_FD_LISTS];
+}
+
 /* The list of +fd+, with its lock, if there are several Ractors.  To be followed by waiting_fd_unlock. */
 static inline struct waiting_fd_list *
 waiting_fd_lock(int fd)
 {
-    struct waiting_fd_list *list = &waiting_fd_lists[(unsigned int)fd % WAITING_FD_LISTS];
+    struct waiting_fd_list *list = waiting_fd_list_of(fd);
     if (rb_multi_ractor_p()) rb_native_mutex_lock(&list->lock);
     return list;
 }
@@ -424,10 +430,10 @@ waiting_fd_atfork_last(struct waiting_fd_own *own)
     struct closing_fd *closing;
 
     while ((wfd = ccan_list_pop(&own->waiting, struct waiting_fd, wfd_node))) {
-        ccan_list_add_tail(&waiting_fd_lists[(unsigned int)wfd->fd % WAITING_FD_LISTS].waiting, &wfd->wfd_node);
+        ccan_list_add_tail(&waiting_fd_list_of(wfd->fd)->waiting, &wfd->wfd_node);
     }
     while ((closing = ccan_list_pop(&own->closing, struct closing_fd, node))) {
-        ccan_list_add_tail(&waiting_fd_lists[(unsigned int)closing->fd % WAITING_FD_LISTS].closing, &closing->node);
+        ccan_list_add_tail(&waiting_fd_list_of(closing->fd)->closing, &closing->node);
     }
 }
 #endif
