@@ -183,12 +183,13 @@ vm_class_new_allocate(VALUE klass)
     return rb_obj_alloc(klass);
 }
 
+/* +once+: vm/method_once.h */
 static inline const struct rb_callcache *
-vm_class_new_search(const struct rb_callinfo *ci, VALUE klass)
+vm_class_new_search(const struct rb_callinfo *ci, VALUE klass, struct rb_callcache *once)
 {
     const struct rb_callcache *cc = rb_vm_method_cache_lookup(ci, klass);
 
-    if (UNLIKELY(!cc)) {
+    if (UNLIKELY(!cc) && !(cc = vm_search_method_once(ci, klass, once))) {
         cc = rb_vm_search_method_slowpath(ci, klass);
         rb_vm_method_cache_store(ci, cc);
     }
@@ -212,7 +213,8 @@ vm_class_new_initialize(rb_execution_context_t *ec, rb_control_frame_t *cfp, VAL
                         int argc, const VALUE *argv, VALUE block_handler)
 {
     const struct rb_callinfo *ci = vm_ci_new_runtime(idInitialize, VM_CALL_FCALL | VM_CALL_ARGS_SIMPLE, argc, NULL);
-    const struct rb_callcache *cc = vm_class_new_search(ci, CLASS_OF(obj));
+    struct rb_callcache once;
+    const struct rb_callcache *cc = vm_class_new_search(ci, CLASS_OF(obj), &once);
     const rb_callable_method_entry_t *cme = vm_cc_cme(cc);
     const rb_method_type_t type = cme ? cme->def->type : VM_METHOD_TYPE_UNDEF;
 
