@@ -1,0 +1,224 @@
+# frozen_string_literal: true
+# vm/test_method_once.rb - vm/method_once.h, id_table_filter.h, rb_class_unmet_p: the first call of a method on a class.
+
+require "test/unit"
+require_relative "../assert_ractors"
+
+class TestLockfreeVmMethodOnce < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
+  BASE = <<~'RUBY'
+    class Base
+      attr_reader :left
+      attr_accessor :right
+      def initialize(left = 1, right: 2, &block) = (@left, @right = left, right; yield self if block)
+      def a(x = 0, *rest, key: 0, &block) = [:base, x, rest, key, block&.call]
+      def b = :base
+      def ==(other) = other.is_a?(Base) && left == other.left
+      def coerce(number) = [number, 10]
+      def secret = :secret
+      private :secret
+      define_method(:block, &Ractor.make_shareable(proc { |x| [:block, x, self.class.superclass] }))
+      def method_missing(name, *args) = name == :gone ? [:missing, *args] : super
+      def respond_to_missing?(name, all) = name == :gone
+    end
+
+    def fresh(...) = Class.new(Base, ...)
+    def ractor(*args, &block) = Ractor.new(*args, &block).take
+  RUBY
+
+  def test_calls_of_a_class_that_is_met_once
+    assert_ractors(BASE + <<~'RUBY')
+      wrong = ractor do
+        100.times.flat_map do
+          o = fresh.new(3) { |made| made.right += 5 }
+          p = fresh.new(3, right: 4)
+          [
+            [o.left, 3], [o.right, 7], [p.right, 4], [p.right = 9, 9], [p.right, 9], [o == p, true], [o != p, false],
+            [o.a, [:base, 0, [], 0, nil]], [fresh.new.a(1, 2, key: 3) { 4 }, [:base, 1, [2], 3, 4]],
+            [fresh.new.a(*[1, 2], **{ key: 3 }), [:base, 1, [2], 3, nil]], [5 + fresh.new, 15],
+            [o.block(1), [:block, 1, Base]], [o.gone(1), [:missing, 1]], [o.respond_to?(:gone), true],
+            [o.send(:secret), :secret], [(o.secret rescue $!.class), NoMethodError], [(o.none rescue $!.class), NoMethodError],
+            [fresh.new.public_send(:b), :base], [fresh.new.method(:b).call, :base], [fresh.new&.b, :base],
+            [[fresh.new].map(&:b), [:base]], [fresh.instance_method(:b).bind_call(fresh.new), :base],
+          ].reject { |is, should| is == should }.map(&:first)
+        end
+      end
+      assert_equal([], wrong)
+    RUBY
+  end
+
+  # Each of +changes+ is made after the first call of `b`, and before it.
+  {
+    "def b = :own" => :own, "define_method(:b) { :own }" => :own, "attr_reader :b" => nil, "alias b left" => 1,
+    "undef_method :b" => NoMethodError, "private :b" => NoMethodError, "include Module.new { def b = :included }" => :base,
+    "prepend Module.new { def b = :prepended }" => :prepended, "prepend Module.new { def b = [super] }" => [:base],
+    "def c = 1; remove_method :c" => :base, "def b = super; undef_method :b" => NoMethodError,
+    "def b = [super]" => [:base], "const_set(:MOD, Module.new); include self::MOD; self::MOD.define_method(:b) { :late }" => :late,
+    "const_set(:MOD, Module.new); include self::MOD; self::MOD.prepend(Module.new { def b = :very_late })" => :very_late,
+  }.each do |change, expected|
+    define_method("test_after_#{change}") do
+      assert_ractors(BASE + <<~RUBY)
+        seen = ractor do
+          80.times.flat_map do
+            met, unmet = fresh, fresh
+            object = met.new
+            object.b
+            call = proc { |o| o.b rescue $!.class }
+            [met, unmet].each { |klass| klass.class_eval #{change.dump} }
+            [call[object], call[unmet.new], call[met.new], call[object]]
+          end.uniq
+        end
+        expected = #{expected.inspect}
+        expected = seen[0] if #{change.include?("include")} && expected == :base # an included method comes before the superclass's
+        assert_equal([expected], seen)
+        assert_equal(:included, expected) if #{change.include?("included")}
+      RUBY
+    end
+  end
+
+  def test_refinements
+    assert_ractors(BASE + <<~'RUBY')
+      module Refined
+        refine(Base) { def b = [:refined, super] }
+      end
+      using Refined
+      assert_equal([[:refined, :base], :own], ractor {
+        20.times.map { [fresh.new.b, fresh { def b = :own }.new.b] }.uniq.flatten(1)
+      })
+    RUBY
+  end
+
+  def test_singleton_classes
+    assert_ractors(BASE + <<~'RUBY')
+      assert_equal([[:base, true, :own, [:extended, :base], false]], ractor {
+        80.times.map do
+          o = Base.new
+          o.extend(Comparable)
+          before = [o.b, o.is_a?(Comparable)]
+          def o.b = :own
+          before << o.b
+          o = Base.new
+          o.extend(Module.new { def b = [:extended, super] })
+          before << o.b << o.is_a?(Comparable)
+        end.uniq
+      })
+    RUBY
+  end
+
+  def test_collected_compacted_and_traced
+    assert_ractors(BASE + <<~'RUBY')
+      assert_equal([[:base, 1, :base]], ractor {
+        GC.auto_compact = true
+        30.times.map do
+          GC.stress = true
+          o = fresh.new
+          seen = [o.b, o.left, o.a[0]]
+          GC.stress = false
+          seen
+        end.uniq
+      })
+    RUBY
+    assert_separately(%w[-W:no-experimental --disable-gems -robjspace], BASE + <<~'RUBY')
+      assert_equal([[:call, :b], [:c_call, :object_id]], ractor {
+        seen = []
+        trace = TracePoint.new(:call, :c_call) { |point| seen << [point.event, point.method_id] }
+        o = fresh.new
+        trace.enable { o.b; o.object_id }
+        seen & [[:call, :b], [:c_call, :object_id]]
+      })
+    RUBY
+  end
+
+  def test_nothing_is_filed_for_the_first_call
+    assert_separately(%w[-W:no-experimental --disable-gems -robjspace], BASE + <<~'RUBY')
+      turns = Ractor.new do
+        once = proc { o = fresh.new; o.b; o.block(1); o.extend(Comparable); o.is_a?(Comparable) }
+        thrice = proc { o = fresh.new; 3.times { o.b } }
+        [once, once, thrice].each do |turn|
+          Ractor.receive
+          Ractor.yield 200.times(&turn)
+        end
+      end
+      count = ->{ ObjectSpace.count_imemo_objects[:imemo_callcache] }
+      filed = ->{ before = count[]; (turns << :go).take; count[] - before }
+      filed[]
+      GC.start
+      GC.disable
+      caches, again = filed[], filed[]
+      assert_operator(caches, :<, 100)
+      assert_operator(again, :>=, 200) # the second time it is
+    RUBY
+  end
+
+  # It did, for each name of the module, in the superclass: `==` of all objects was looked up again.
+  def test_including_into_an_unmet_class_forgets_nothing
+    assert_separately(%w[-W:no-experimental --disable-gems -robjspace], <<~'RUBY')
+      def same(a, b) = a == b
+      count = ->{ ObjectSpace.count_imemo_objects[:imemo_callcache] }
+      objects = Array.new(50) { Class.new.new }
+      2.times { objects.each { |o| same(o, 1) } }
+      GC.disable
+      Object.new.extend(Comparable)
+      before = count[]
+      20.times do
+        Object.new.extend(Comparable)
+        objects.each { |o| same(o, 1) }
+      end
+      assert_operator(count[] - before, :<, 200)
+    RUBY
+  end
+
+  # The class has no method cache, but its method has run, and what calls super is compiled.
+  def test_including_into_a_class_whose_method_has_run
+    assert_ractors(<<~'RUBY')
+      class Parent; def foo = :parent; end
+      def define(klass) = klass.class_eval { def foo = super }
+      def check
+        20.times.map do
+          klass = Class.new(Parent)
+          define(klass)
+          foo = klass.instance_method(:foo)
+          object = klass.allocate
+          5.times { foo.bind_call(object) }
+          klass.include(Module.new { def foo = :included })
+          [foo.bind_call(object), object.foo]
+        end.uniq
+      end
+      assert_equal([[:included, :included]], check)
+      assert_equal([[:included, :included]], Ractor.new { check }.take)
+    RUBY
+  end
+
+  %w[include prepend define].each do |change|
+    define_method(:"test_racing_#{change}") do
+      change = { "include" => "klass.include(NEW)", "prepend" => "klass.prepend(NEW)", "define" => "klass.class_eval { def number = 1 }" }[change]
+      assert_ractors(<<~RUBY)
+        class Old; def number = 0; end
+        NEW = Module.new { def number = 1 }
+        callers = 2.times.map do
+          Ractor.new do
+            wrong = 0
+            while (klasses = Ractor.receive)
+              klasses.each do |klass|
+                o = klass.allocate
+                first, second = o.number, o.number
+                wrong += 1 if first > second
+              end
+              klasses.each { |klass| wrong += 1 if klass.allocate.number != 1 } if Ractor.receive
+            end
+            wrong
+          end
+        end
+        60.times do
+          klasses = Ractor.make_shareable(Array.new(60) { Class.new(Old) })
+          callers.each { |caller| caller.send(klasses) }
+          klasses.reverse_each { |klass| #{change} }
+          callers.each { |caller| caller.send(true) }
+        end
+        callers.each { |caller| caller.send(nil) }
+        assert_equal([0, 0], callers.map(&:take))
+      RUBY
+    end
+  end
+end
