@@ -43,6 +43,8 @@
  *                     objects only as are not freed without it.
  *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
  *                     ends the sweep of the heap.
+ *   the first step    is a part of the collection, and sweeps no more than gives each
+ *                     heap a page with free slots: gc/sweep_first.h.
  *
  * Limits.  Where a page had more than GC_SWEEP_CLAIM_MALLOC bytes of malloc's, the
  * rest of the pages is swept in steps, and at once: garbage that lies about for
@@ -123,6 +125,16 @@ gc_sweep_claim_choose(const rb_ractor_newobj_cache_t *cache, rb_heap_t *heap)
     return heap->sweeping_page;
 }
 
+/* Whether pages of this sweep may be claimed.  VM lock. */
+static bool
+gc_sweep_claims_p(rb_objspace_t *objspace)
+{
+    return rb_gc_multi_ractor_p() && objspace->claims_refused_at != objspace->profile.count &&
+        !objspace->flags.immediate_sweep && !objspace->flags.during_compacting && !ruby_gc_stressful && !RGENGC_CHECK_MODE &&
+        heap_pages_freeable_pages == 0 && !will_be_incremental_marking(objspace) &&
+        !rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ);
+}
+
 /* With the VM lock: claims a page of +heap+ that is to be swept, and tells what is +dead+ in it.  False: it is to be swept in
  * a step, if at all. */
 static bool
@@ -130,11 +142,8 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
 {
     struct heap_page *page = heap->sweeping_page;
 
-    if (!page || !ccan_list_next(&heap->pages, page, page_node) || !rb_gc_multi_ractor_p()) return false;
-    if (objspace->claims_refused_at == objspace->profile.count) return false;
-    if (objspace->flags.immediate_sweep || objspace->flags.during_compacting || heap->compact_cursor || ruby_gc_stressful ||
-        RGENGC_CHECK_MODE || heap_pages_freeable_pages > 0 || will_be_incremental_marking(objspace) ||
-        rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ)) return false;
+    if (!page || !ccan_list_next(&heap->pages, page, page_node)) return false;
+    if (heap->compact_cursor || !gc_sweep_claims_p(objspace)) return false;
 
     page = gc_sweep_claim_choose(cache, heap);
     if (page->final_slots > 0) return false; /* who has called a finalizer links its slot, with the lock */
