@@ -65,6 +65,20 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
     RUBY
   end
 
+  # gc/sweep_first.h. It swept all of a small heap, while all stood.
+  def test_a_collection_leaves_the_sweep_to_who_makes_objects
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
+      ractor = Ractor.new { Ractor.receive }
+      states = Array.new(8) do
+        3_000.times { |i| [i, { a: i }] }
+        GC.start(full_mark: false, immediate_sweep: false)
+        GC.latest_gc_info(:state)
+      end
+      assert_include(states, :sweeping)
+      ractor << :end
+    RUBY
+  end
+
   # Each of these sweeps what is left with all others standing.
   def test_racing_sweep_and_all_that_ends_it
     assert_swept(<<~'RUBY')
