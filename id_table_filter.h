@@ -15,7 +15,7 @@
  * and may move while it grows: who looks into it needs that lock.
  *
  * Solution.  A Bloom filter (Bloom, 1970) of one hash function and 32 bits, in
- * what was padding: for each name that is put into the table its bit is set, before
+ * what is padding on 64 bits: for each name that is put into the table its bit is set, before
  * it is there, and stays, even if the name is removed or the table grows.  A bit that
  * is not set says that no name of that bit has ever been in the table; one that is set
  * says nothing.  A table of one name answers 31 of 32 others.  With the lock, no bit at

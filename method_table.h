@@ -19,14 +19,14 @@ void rb_method_table_foreach(VALUE klass, rb_id_table_foreach_func_t *func, void
 void rb_method_table_foreach_after(VALUE klass, void (*first)(VALUE klass, void *data),
                                    rb_id_table_foreach_func_t *func, void *data);
 
-/* Whether nobody has looked for a method of an instance of +klass+, by which a cache or compiled code could stand, and no method
+/* Whether nobody has looked for a method of an instance of +klass+, on which a cache or compiled code could stand, and no method
  * of its own can have called super: who includes a module into it need not tell anybody, as in a class that has just been made.
  * `c` is where the module comes: right after it.  VM lock. */
 static inline bool
 rb_class_unmet_p(VALUE klass, VALUE c)
 {
     return c == klass && RB_TYPE_P(klass, T_CLASS) && RCLASS_ORIGIN(klass) == klass && !RCLASS_SUBCLASSES(klass) &&
-        !RCLASS_CC_TBL(klass) && !RCLASS_CALLABLE_M_TBL(klass) && rb_id_table_unused_p(RCLASS_M_TBL(klass));
+        !RCLASS_CC_TBL(klass) && rb_id_table_unused_p(RCLASS_M_TBL(klass));
 }
 
 /* method_refined.h */

@@ -183,13 +183,12 @@ vm_class_new_allocate(VALUE klass)
     return rb_obj_alloc(klass);
 }
 
-/* +once+: vm/method_once.h */
 static inline const struct rb_callcache *
-vm_class_new_search(const struct rb_callinfo *ci, VALUE klass, struct rb_callcache *once)
+vm_class_new_search(const struct rb_callinfo *ci, VALUE klass)
 {
     const struct rb_callcache *cc = rb_vm_method_cache_lookup(ci, klass);
 
-    if (UNLIKELY(!cc) && !(cc = vm_search_method_once(ci, klass, once))) {
+    if (UNLIKELY(!cc) && !(cc = vm_search_method_once(ci, klass))) {
         cc = rb_vm_search_method_slowpath(ci, klass);
         rb_vm_method_cache_store(ci, cc);
     }
@@ -213,9 +212,8 @@ vm_class_new_initialize(rb_execution_context_t *ec, rb_control_frame_t *cfp, VAL
                         int argc, const VALUE *argv, VALUE block_handler)
 {
     const struct rb_callinfo *ci = vm_ci_new_runtime(idInitialize, VM_CALL_FCALL | VM_CALL_ARGS_SIMPLE, argc, NULL);
-    struct rb_callcache once;
-    const struct rb_callcache *cc = vm_class_new_search(ci, CLASS_OF(obj), &once);
-    const rb_callable_method_entry_t *cme = vm_cc_cme(cc);
+    const struct rb_callcache *cc = vm_class_new_search(ci, CLASS_OF(obj));
+    const rb_callable_method_entry_t *cme = cc == &vm_cc_once ? vm_method_once_found(ec) : vm_cc_cme(cc);
     const rb_method_type_t type = cme ? cme->def->type : VM_METHOD_TYPE_UNDEF;
 
     if (UNLIKELY(type != VM_METHOD_TYPE_ISEQ && type != VM_METHOD_TYPE_CFUNC)) {

@@ -25,18 +25,11 @@ hash_of(uint64_t key, int bits)
     return rb_id_hash((ID)key) >> (32 - bits);
 }
 
-/* A number for that call on an instance of +klass+, which few others have, too. */
-static inline uint64_t
-call_of(const struct rb_callinfo *ci, VALUE klass)
-{
-    uint64_t call = ((uint64_t)vm_ci_flag(ci) << 8 ^ vm_ci_argc(ci)) << 40;
-    return (call ^ vm_ci_mid(ci) << 4) + klass;
-}
-
 static inline struct vm_method_cache_entry *
 entry_of(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
-    return &cache->calls[hash_of(call_of(ci, klass), VM_METHOD_CACHE_BITS)];
+    uint64_t call = ((uint64_t)vm_ci_flag(ci) << 8 ^ vm_ci_argc(ci)) << 40;
+    return &cache->calls[hash_of((call ^ vm_ci_mid(ci) << 4) + klass, VM_METHOD_CACHE_BITS)];
 }
 
 static inline const struct rb_callcache *
@@ -87,18 +80,14 @@ cache_of(rb_ractor_t *r)
     return r->method_cache;
 }
 
-/* Whether this is the first time that this Ractor has that call on an instance of +klass+, as far as it remembers: from now
- * on it is not.  Any Ractor, its own table.  Does not run the GC; without memory no call is the first. */
+/* Keeps +cme+ for the call that is about to begin.  False: without memory.  Any Ractor.  Does not run the GC. */
 bool
-rb_vm_method_cache_meet(const struct rb_callinfo *ci, VALUE klass)
+rb_vm_method_cache_once(const rb_callable_method_entry_t *cme)
 {
     struct vm_method_cache *cache = cache_of(GET_RACTOR());
-    if (!cache) return false;
 
-    uint64_t call = call_of(ci, klass), *met = &cache->met[hash_of(call, VM_METHOD_MET_BITS)];
-    bool first = *met != call;
-    *met = call;
-    return first;
+    if (cache) cache->once = cme;
+    return cache;
 }
 
 /* Files +cc+, just found for +ci+, if there is such a method.  Any Ractor, its own

@@ -47,11 +47,8 @@
  *
  * `names` is asked with several Ractors only: with one the lock is none.
  *
- * A class that is made, used and dropped meets each of its calls once: to file
- * them would take the lock for each, and be for nothing.  How such a call finds its
- * method: method_once.h.  `met` has the calls that were found so; the second
- * time they are looked up and filed as above.  What it forgets, when two fall into
- * one place, is found that way once more.
+ * A call that is made without being filed, method_once.h, has its method in `once`
+ * from where it was found to where the call begins, with nothing run in between.
  */
 
 #include "ruby/internal/config.h"
@@ -75,9 +72,8 @@ struct rb_ractor_struct;
 
 #define VM_METHOD_CACHE_BITS 9
 #define VM_METHOD_NAMES_BITS 8
-#define VM_METHOD_MET_BITS 7
 
-/* Allocated with the first method that is stored. */
+/* Allocated with the first method that is stored, or called once. */
 struct vm_method_cache {
     struct vm_method_cache_entry {
         unsigned int argc, flag;
@@ -91,13 +87,13 @@ struct vm_method_cache {
         const struct rb_callable_method_entry_struct *cme;
     } names[1 << VM_METHOD_NAMES_BITS];
 
-    uint64_t met[1 << VM_METHOD_MET_BITS]; /* call_of; 0: none */
+    const struct rb_callable_method_entry_struct *once;
 };
 
 /* vm/method_cache.c; which Ractors may call: see there */
 bool rb_vm_method_cache_takes(const struct rb_callinfo *ci);
 const struct rb_callcache *rb_vm_method_cache_lookup(const struct rb_callinfo *ci, VALUE klass);
-bool rb_vm_method_cache_meet(const struct rb_callinfo *ci, VALUE klass);
+bool rb_vm_method_cache_once(const struct rb_callable_method_entry_struct *cme);
 void rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache *cc);
 const struct rb_callable_method_entry_struct *rb_vm_method_names_lookup(VALUE klass, ID mid);
 bool rb_vm_method_names_lack(VALUE klass, ID mid);

@@ -21,16 +21,24 @@
  * What the Ractor has found for the superclass it remembers (vm/method_cache.h), and
  * a bit of the class's table says that the name has never been there
  * (id_table_filter.h).  Neither takes a lock.  The call is made with a cache that
- * lies on the stack, as upstream makes others, and nothing is filed.  The second time
- * that the Ractor has that call on that class, it is looked up and filed as ever.
+ * lies on the stack, as upstream makes others, and nothing is filed.
+ *
+ * The second time it is looked up and filed as ever.  That there was a first one the class
+ * knows by a bit for each call, of 32: two calls that have the same are taken
+ * for one, and of seven the first half dozen are first ones.  The bits stay.
+ *
+ * The cache is not there before the call begins: a search comes to vm_cc_once, whose
+ * function makes it.  So no frame of the VM's grows by it.
  *
  * Invariants.
  *   [A] The method was the right one at one moment of the call.  Three things are
  *       asked, in this order: the ancestors up to the next class, that class's method,
  *       and, of each before it, whether it has ever had one, in the table that is now its
- *       own, and is followed by the same as before.  That bit does not go, and who
- *       is an ancestor stays one; so while the class's method was asked for, none of
- *       these had one.
+ *       own, and is followed by the same as before.  That bit does not go, and who is
+ *       an ancestor stays one, from when the class is whole; so while the method of the
+ *       next class was asked for, none of these had one.  A metaclass may be seen
+ *       before it has a superclass, Qundef: then it is looked up as ever, under the
+ *       lock that who makes it holds.
  *   [B] To prepend gives a class, or the copy of a module, another table, which has
  *       nothing: but what follows is its origin before that, and is asked for after the table.
  *   [C] Refined methods, those that are undefined, and those of Ruby's own that have a
@@ -44,6 +52,7 @@
  *   super       acquire          rb_class_super_store_release
  *   m_tbl       acquire          RCLASS_M_TBL_INIT, rb_prepend_module, release: an origin is there before it
  *   the filter  acquire          hash_table_raw_insert: id_table_filter.h
+ *   met_calls   relaxed          itself: if two Ractors are both first, nothing is wrong
  */
 
 #include "id_table.h"
@@ -52,6 +61,21 @@
 static VALUE vm_call_general(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, struct rb_calling_info *calling);
 
 #define VM_METHOD_ONCE_ANCESTORS 4 /* copies of modules, and origins, to the next class */
+
+/* Whether that call has never been made on an instance of +klass+, as far as its bit tells: from now on it has.  Any Ractor. */
+static inline bool
+vm_method_once_first_p(const struct rb_callinfo *ci, VALUE klass)
+{
+#ifdef RCLASS_MET_CALLS
+    const uint32_t bit = (uint32_t)1 << (rb_id_hash(vm_ci_mid(ci) ^ (ID)vm_ci_flag(ci) << 32 ^ (ID)vm_ci_argc(ci) << 48) >> 27);
+
+    if (__atomic_load_n(&RCLASS_MET_CALLS(klass), __ATOMIC_RELAXED) & bit) return false;
+    __atomic_fetch_or(&RCLASS_MET_CALLS(klass), bit, __ATOMIC_RELAXED);
+    return true;
+#else
+    return false;
+#endif
+}
 
 /* Whether +klass+, which +super+ follows, has no method +mid+: [A]. */
 static inline bool
@@ -71,14 +95,12 @@ vm_method_once(const struct rb_callinfo *ci, VALUE klass)
     VALUE ancestors[VM_METHOD_ONCE_ANCESTORS + 2] = { klass };
     int last = 0;
 
-    if (!RB_TYPE_P(klass, T_CLASS)) return NULL;
+    if (!RB_TYPE_P(klass, T_CLASS) || !vm_method_once_first_p(ci, klass)) return NULL;
     do {
         if (last > VM_METHOD_ONCE_ANCESTORS) return NULL;
         ancestors[last + 1] = rb_class_super_load_acquire(ancestors[last]);
-        if (!ancestors[++last]) return NULL;
+        if (RB_SPECIAL_CONST_P(ancestors[++last])) return NULL;
     } while (!RB_TYPE_P(ancestors[last], T_CLASS));
-
-    if (!rb_vm_method_cache_meet(ci, klass)) return NULL;
 
     const rb_callable_method_entry_t *cme = rb_callable_method_entry_or_negative(ancestors[last], mid);
     if (UNDEFINED_METHOD_ENTRY_P(cme) || cme->def->type == VM_METHOD_TYPE_REFINED || cme->def->iseq_overload) return NULL;
@@ -89,15 +111,34 @@ vm_method_once(const struct rb_callinfo *ci, VALUE klass)
     return cme;
 }
 
-/* The same as the call cache +once+, which lies on the stack for as long as the call is being made. */
-static inline const struct rb_callcache *
-vm_search_method_once(const struct rb_callinfo *ci, VALUE klass, struct rb_callcache *once)
+/* The method that was found just now. */
+static inline const rb_callable_method_entry_t *
+vm_method_once_found(const rb_execution_context_t *ec)
 {
-    if (!once || !rb_multi_ractor_p()) return NULL;
+    return rb_ec_ractor_ptr(ec)->method_cache->once;
+}
+
+/* The function of vm_cc_once. */
+static VALUE
+vm_call_once(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, struct rb_calling_info *calling)
+{
+    const VALUE klass = CLASS_OF(calling->recv);
+    const struct rb_callcache once = VM_CC_ON_STACK(klass, vm_call_general, {{ 0 }}, vm_method_once_found(ec));
+
+    calling->cc = &once;
+    return vm_call_general(ec, reg_cfp, calling);
+}
+
+static const struct rb_callcache vm_cc_once = VM_CC_ON_STACK(Qfalse, vm_call_once, {{ 0 }}, NULL);
+
+/* vm_cc_once, if that is a first call, which is to begin at once; or NULL.  As vm_method_once. */
+static inline const struct rb_callcache *
+vm_search_method_once(const struct rb_callinfo *ci, VALUE klass)
+{
+    if (!rb_multi_ractor_p()) return NULL;
 
     const rb_callable_method_entry_t *cme = vm_method_once(ci, klass);
-    if (!cme) return NULL;
-    return memcpy(once, &VM_CC_ON_STACK(klass, vm_call_general, {{ 0 }}, cme), sizeof(*once)); /* its members are const */
+    return cme && rb_vm_method_cache_once(cme) ? &vm_cc_once : NULL;
 }
 
 #endif /* LOCKFREE_VM_METHOD_ONCE_H */
