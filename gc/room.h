@@ -110,6 +110,7 @@ gc_room_survey(rb_objspace_t *objspace)
     struct gc_room_survey survey = { .held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
     rb_fiber_pool_collection_begins();
+    objspace->sweeps_first_step = survey.held > survey.sum * HEAP_PAGE_SIZE; /* sweep_first.h */
 
     bool denied = RUBY_ATOMIC_LOAD(objspace->room_denied) > 0;
     if (denied) RUBY_ATOMIC_DEC(objspace->room_denied);
@@ -225,6 +226,18 @@ gc_room_make_page(rb_objspace_t *objspace, rb_heap_t *heap)
     heap_add_page(objspace, heap, page);
     heap_add_freepage(heap, page);
     heap->room.made_pages++;
+    return true;
+}
+
+static void heap_page_allocate_and_initialize_force(rb_objspace_t *objspace, rb_heap_t *heap);
+
+/* The collection has left no page for the heap, and nothing that asks for a major one: others have taken much of malloc's
+ * since, so that gc_room_make_page makes none.  False with one Ractor, where that cannot be.  VM lock. */
+static bool
+gc_room_force_page(rb_objspace_t *objspace, rb_heap_t *heap)
+{
+    if (!rb_gc_multi_ractor_p()) return false;
+    heap_page_allocate_and_initialize_force(objspace, heap);
     return true;
 }
 

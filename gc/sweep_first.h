@@ -18,6 +18,14 @@
  * Solution.  Where Ractors may claim pages (gc/sweep_claim.h), the step ends at the first page
  * with free slots, which is the collector's, or whoever's comes first.  The others
  * sweep what they fill, side by side.
+ *
+ * Not where more of malloc's has been taken since the last collection than the pages that were
+ * filled have: what is freed late lies about, and is taken off what is counted for the
+ * next collection, which then finds twice as much, as if it had become old.
+ *
+ * Cost.  A heap that nobody fills is swept when the next collection begins, while all stand, as before with
+ * larger ones; until then is_lazy_sweeping is true, and whoever walks lists of classes asks
+ * with the VM lock whether one is garbage.
  */
 
 /* The first step for +heap+; all others stand.  Its last page is left: who sweeps it ends the sweep. */
@@ -26,7 +34,7 @@ gc_sweep_first(rb_objspace_t *objspace, rb_heap_t *heap)
 {
     struct heap_page *page, *next;
 
-    if (heap->compact_cursor || !gc_sweep_claims_p(objspace)) {
+    if (objspace->sweeps_first_step || heap->compact_cursor || !gc_sweep_claims_p(objspace)) {
         gc_sweep_step(objspace, heap);
         return;
     }

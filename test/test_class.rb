@@ -16,6 +16,28 @@ class TestLockfreeClass < Test::Unit::TestCase
     RUBY
   end
 
+  # What is not marked as shareable, and yet is shared: literals that are frozen, and main's group of threads.
+  def test_racing_singleton_class_of_literals
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil
+      module Literals
+        500.times { |i| module_eval "def self.a#{i} = [#{i}r, #{i}i, #{i}..#{i + 3}, /a#{i}/]" }
+      end
+      group = Thread.current.group
+      ractors = 6.times.map do |r|
+        Ractor.new(r) do |r|
+          Ractor.receive
+          Thread.current.group.define_singleton_method(:"from#{r}", &Ractor.make_shareable(proc { }))
+          500.times.flat_map { |i| Literals.send("a#{i}") }.map { |literal| [literal.object_id, literal.singleton_class.object_id] }
+        end
+      end
+      ractors.each { |ractor| ractor << :go }
+      seen = ractors.map(&:take).transpose
+      assert_equal([1], seen.map { |pairs| pairs.uniq.size }.uniq)
+      assert_equal(6, group.singleton_methods.grep(/from/).size)
+    RUBY
+  end
+
   def test_racing_singleton_class_and_singleton_class
     assert_ractors(<<~'RUBY')
       MODULES = Ractor.make_shareable(Array.new(20_000) { Module.new })

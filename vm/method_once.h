@@ -123,7 +123,7 @@ static VALUE
 vm_call_once(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, struct rb_calling_info *calling)
 {
     const VALUE klass = CLASS_OF(calling->recv);
-    const struct rb_callcache once = VM_CC_ON_STACK(klass, vm_call_general, {{ 0 }}, vm_method_once_found(ec));
+    struct rb_callcache once = VM_CC_ON_STACK(klass, vm_call_general, {{ 0 }}, vm_method_once_found(ec));
 
     calling->cc = &once;
     return vm_call_general(ec, reg_cfp, calling);

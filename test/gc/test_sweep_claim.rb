@@ -79,6 +79,15 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
     RUBY
   end
 
+  # What is freed late must not look like garbage that has become old: 6 major collections in stock's order, 40 without.
+  def test_no_major_collections_where_malloc_has_more_than_the_heap
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      ractors = Array.new(8) { Ractor.new { Ractor.yield(60.times { "x" * 1_000_000 }) while Ractor.receive } }
+      150.times { |i| (ractors[i % 8] << true).take }
+      assert_operator(GC.stat(:major_gc_count), :<, 20)
+    RUBY
+  end
+
   # Each of these sweeps what is left with all others standing.
   def test_racing_sweep_and_all_that_ends_it
     assert_swept(<<~'RUBY')
