@@ -231,8 +231,9 @@ gc_room_make_page(rb_objspace_t *objspace, rb_heap_t *heap)
 
 static void heap_page_allocate_and_initialize_force(rb_objspace_t *objspace, rb_heap_t *heap);
 
-/* The collection has left no page for the heap, and nothing that asks for a major one: others have taken much of malloc's
- * since, so that gc_room_make_page makes none.  False with one Ractor, where that cannot be.  VM lock. */
+/* The collection has left no page for the heap, and nothing that asks for a major one, or a major one has left none: others have
+ * taken much of malloc's since, so that gc_room_make_page makes none, or the system has no memory, or GC.config no major ones.
+ * False with one Ractor, where that is a fault of the collector's.  VM lock. */
 static bool
 gc_room_force_page(rb_objspace_t *objspace, rb_heap_t *heap)
 {

@@ -16,19 +16,22 @@ class TestLockfreeClass < Test::Unit::TestCase
     RUBY
   end
 
-  # What is not marked as shareable, and yet is shared: literals that are frozen, and main's group of threads.
-  def test_racing_singleton_class_of_literals
+  # What is not marked as shareable, and yet is shared: literals that are frozen, main's group of threads, and what lies in the
+  # storage of a Fiber.
+  def test_racing_singleton_class_of_what_is_not_marked
     assert_ractors(<<~'RUBY')
       $VERBOSE = nil
       module Literals
         500.times { |i| module_eval "def self.a#{i} = [#{i}r, #{i}i, #{i}..#{i + 3}, /a#{i}/]" }
       end
       group = Thread.current.group
+      Fiber[:stored] = Array.new(20_000) { Object.new }
       ractors = 6.times.map do |r|
         Ractor.new(r) do |r|
           Ractor.receive
           Thread.current.group.define_singleton_method(:"from#{r}", &Ractor.make_shareable(proc { }))
-          500.times.flat_map { |i| Literals.send("a#{i}") }.map { |literal| [literal.object_id, literal.singleton_class.object_id] }
+          shared = 500.times.flat_map { |i| Literals.send("a#{i}") } + Fiber[:stored]
+          shared.map { |object| [object.object_id, object.singleton_class.object_id] }
         end
       end
       ractors.each { |ractor| ractor << :go }
