@@ -19,6 +19,16 @@ void rb_method_table_foreach(VALUE klass, rb_id_table_foreach_func_t *func, void
 void rb_method_table_foreach_after(VALUE klass, void (*first)(VALUE klass, void *data),
                                    rb_id_table_foreach_func_t *func, void *data);
 
+/* Whether +klass+ has never had a method +mid+ by itself, in the table that is now its own, as far as that tells without the
+ * lock.  Any Ractor.  Synchronises with who gives it another table: RCLASS_M_TBL_INIT, rb_prepend_module. */
+static inline bool
+rb_method_table_lacks(VALUE klass, ID mid)
+{
+    const struct rb_id_table *table = __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
+
+    return table && rb_id_table_lacks(table, mid);
+}
+
 /* Whether nobody has looked for a method of an instance of +klass+, on which a cache or compiled code could stand, and no method
  * of its own can have called super: who includes a module into it need not tell anybody, as in a class that has just been made.
  * `c` is where the module comes: right after it.  VM lock. */

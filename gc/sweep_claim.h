@@ -125,14 +125,14 @@ gc_sweep_claim_choose(const rb_ractor_newobj_cache_t *cache, rb_heap_t *heap)
     return heap->sweeping_page;
 }
 
-/* Whether pages of this sweep may be claimed.  VM lock. */
+/* Whether pages of +heap+ may be claimed in this sweep.  VM lock. */
 static bool
-gc_sweep_claims_p(rb_objspace_t *objspace)
+gc_sweep_claims_p(rb_objspace_t *objspace, const rb_heap_t *heap)
 {
     return rb_gc_multi_ractor_p() && objspace->claims_refused_at != objspace->profile.count &&
-        !objspace->flags.immediate_sweep && !objspace->flags.during_compacting && !ruby_gc_stressful && !RGENGC_CHECK_MODE &&
-        heap_pages_freeable_pages == 0 && !will_be_incremental_marking(objspace) &&
-        !rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ);
+        !objspace->flags.immediate_sweep && !objspace->flags.during_compacting && !heap->compact_cursor &&
+        !ruby_gc_stressful && !RGENGC_CHECK_MODE && heap_pages_freeable_pages == 0 &&
+        !will_be_incremental_marking(objspace) && !rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ);
 }
 
 /* With the VM lock: claims a page of +heap+ that is to be swept, and tells what is +dead+ in it.  False: it is to be swept in
@@ -142,8 +142,7 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
 {
     struct heap_page *page = heap->sweeping_page;
 
-    if (!page || !ccan_list_next(&heap->pages, page, page_node)) return false;
-    if (heap->compact_cursor || !gc_sweep_claims_p(objspace)) return false;
+    if (!page || !ccan_list_next(&heap->pages, page, page_node) || !gc_sweep_claims_p(objspace, heap)) return false;
 
     page = gc_sweep_claim_choose(cache, heap);
     if (page->final_slots > 0) return false; /* who has called a finalizer links its slot, with the lock */

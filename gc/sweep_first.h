@@ -34,7 +34,7 @@ gc_sweep_first(rb_objspace_t *objspace, rb_heap_t *heap)
 {
     struct heap_page *page, *next;
 
-    if (objspace->sweeps_first_step || heap->compact_cursor || !gc_sweep_claims_p(objspace)) {
+    if (objspace->sweeps_first_step || !gc_sweep_claims_p(objspace, heap)) {
         gc_sweep_step(objspace, heap);
         return;
     }

@@ -55,8 +55,8 @@
  *   met_calls   relaxed          itself: if two Ractors are both first, nothing is wrong
  */
 
-#include "id_table.h"
 #include "internal/class.h"
+#include "lockfree/method_table.h"
 
 static VALUE vm_call_general(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, struct rb_calling_info *calling);
 
@@ -75,15 +75,6 @@ vm_method_once_first_p(const struct rb_callinfo *ci, VALUE klass)
 #else
     return false;
 #endif
-}
-
-/* Whether +klass+, which +super+ follows, has no method +mid+: [A]. */
-static inline bool
-vm_method_once_lacks(VALUE klass, ID mid, VALUE super)
-{
-    const struct rb_id_table *m_tbl = __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
-
-    return m_tbl && rb_id_table_lacks(m_tbl, mid) && rb_class_super_load_acquire(klass) == super;
 }
 
 /* The method that a first call of +ci+ on an instance of +klass+ has, or NULL: it is to be looked up as ever.  Any Ractor, its
@@ -105,8 +96,8 @@ vm_method_once(const struct rb_callinfo *ci, VALUE klass)
     const rb_callable_method_entry_t *cme = rb_callable_method_entry_or_negative(ancestors[last], mid);
     if (UNDEFINED_METHOD_ENTRY_P(cme) || cme->def->type == VM_METHOD_TYPE_REFINED || cme->def->iseq_overload) return NULL;
 
-    for (int i = 0; i < last; i++) {
-        if (!vm_method_once_lacks(ancestors[i], mid, ancestors[i + 1])) return NULL;
+    for (int i = 0; i < last; i++) { /* [A] */
+        if (!rb_method_table_lacks(ancestors[i], mid) || rb_class_super_load_acquire(ancestors[i]) != ancestors[i + 1]) return NULL;
     }
     return cme;
 }
