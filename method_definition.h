@@ -89,12 +89,21 @@ method_entry_original_store_release(const rb_callable_method_entry_t *me, const 
     RB_OBJ_WRITTEN(me, Qundef, original);
 }
 
+#define METHOD_DEFINITION_SERIALS 64 /* that a native thread takes at once */
+
 /* A number that no definition had before.  Any Ractor. */
 static inline uintptr_t
 method_definition_next_serial_relaxed(void)
 {
     static uintptr_t last;
+#ifdef RB_THREAD_LOCAL_SPECIFIER
+    static RB_THREAD_LOCAL_SPECIFIER uintptr_t own;
+
+    if (own % METHOD_DEFINITION_SERIALS == 0) own = __atomic_fetch_add(&last, METHOD_DEFINITION_SERIALS, __ATOMIC_RELAXED);
+    return ++own;
+#else
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+#endif
 }
 
 #endif /* LOCKFREE_METHOD_DEFINITION_H */

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_class.rb - class_list_subclasses_under_lock, class_make_singleton_under_lock: Ractors that make classes of one.
+# test_class.rb - class_list.h, class_list_subclasses_under_lock, class_make_singleton_under_lock: Ractors that make classes of one.
 
 require "test/unit"
 require_relative "assert_ractors"
@@ -13,6 +13,38 @@ class TestLockfreeClass < Test::Unit::TestCase
       makers = Array.new(8) { Ractor.new { 10_000.times { |i| Class.new(Base); Base.subclasses if i % 100 == 0 }; :made } }
       100.times { Base.subclasses.each { |made| raise unless made < Base && made.singleton_class.attached_object == made } }
       assert_equal([:made] * 8, makers.map(&:take))
+    RUBY
+  end
+
+  # Each Ractor's come next to each other, in lists that others write, too, and from which they are taken when they die, get an
+  # origin, or die with their superclass.  Those that live are all there, of each Ractor the newest first.
+  def test_racing_lists
+    assert_ractors(<<~'RUBY')
+      Base = Class.new
+      module Included; end
+      lists = Array.new(6) { |r|
+        Ractor.new(r) do |r|
+          kept = []
+          3000.times do |i|
+            made = Class.new(Base)
+            kept << made if i % 10 == 0
+            Class.new(Base).prepend(Module.new) if i % 7 == 0
+            kept.last.prepend(Module.new { def a = super }) if i % 50 == 25
+            made.include(Included)
+            own = Class.new
+            3.times { Class.new(own) }
+            2.times { Class.new(Base).define_singleton_method(:a, &nil.instance_eval { Ractor.make_shareable(proc { }) }) }
+            GC.start(full_mark: i % 1000 == r) if i % 250 == r
+          end
+          GC.compact if r == 0 && GC.respond_to?(:compact)
+          kept
+        end
+      }.map(&:take)
+      all = Base.subclasses
+      lists.each { |kept| assert_equal(kept.reverse, all & kept) }
+      lists.flatten.each { |made| made.class_eval { def b = 1 } }
+      module Included; def c = 2; end
+      assert_equal([[1, 2]], lists.flatten.map { |made| [made.new.b, made.new.c] }.uniq)
     RUBY
   end
 

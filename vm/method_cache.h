@@ -45,7 +45,13 @@
  *       state advance has nothing of what was done before it, either.
  *       `calls` has no need of it: the call cache is told.
  *
- * `names` is asked with several Ractors only: with one the lock is none.
+ *   [E] `own` has methods that this Ractor has put into a class's table, to be called the first time
+ *       (method_once.h): nothing is filed with the class, so nothing there tells of a change.  Who
+ *       takes a method out of a class's table, for another one or none, advances the
+ *       state of [D]; and an entry goes by the class's table, which whoever
+ *       prepends to the class gives to its origin.
+ *
+ * `names` and `own` are asked with several Ractors only: with one the lock is none.
  *
  * A call that is made without being filed, method_once.h, has its method in `once`
  * from where it was found to where the call begins, with nothing run in between.
@@ -59,6 +65,8 @@
 struct rb_callinfo;
 struct rb_callcache;
 struct rb_callable_method_entry_struct;
+struct rb_method_entry_struct;
+struct rb_id_table;
 struct rb_ractor_struct;
 
 /* How the word of a call site, or of the table of C's calls, is loaded: the loads
@@ -72,6 +80,7 @@ struct rb_ractor_struct;
 
 #define VM_METHOD_CACHE_BITS 9
 #define VM_METHOD_NAMES_BITS 8
+#define VM_METHOD_OWN_BITS 4
 
 /* Allocated with the first method that is stored, or called once. */
 struct vm_method_cache {
@@ -80,12 +89,18 @@ struct vm_method_cache {
         const struct rb_callcache *cc;  /* NULL: empty */
     } calls[1 << VM_METHOD_CACHE_BITS];
 
-    rb_serial_t names_state; /* [D] */
+    rb_serial_t names_state; /* [D], [E] */
     struct vm_method_name_entry {
         VALUE klass;                    /* 0: empty */
         ID mid;
         const struct rb_callable_method_entry_struct *cme;
     } names[1 << VM_METHOD_NAMES_BITS];
+
+    struct vm_method_own_entry {
+        VALUE klass;                    /* 0: empty */
+        const struct rb_id_table *table;
+        const struct rb_method_entry_struct *me;
+    } own[1 << VM_METHOD_OWN_BITS];     /* [E] */
 
     const struct rb_callable_method_entry_struct *once;
 };
@@ -99,6 +114,8 @@ const struct rb_callable_method_entry_struct *rb_vm_method_names_lookup(VALUE kl
 bool rb_vm_method_names_lack(VALUE klass, ID mid);
 void rb_vm_method_names_store(VALUE klass, ID mid, const struct rb_callable_method_entry_struct *cme);
 void rb_vm_method_names_forget(void);
+void rb_vm_method_own_store(VALUE klass, const struct rb_method_entry_struct *me);
+const struct rb_callable_method_entry_struct *rb_vm_method_own_lookup(VALUE klass, ID mid);
 void rb_vm_method_cache_clear(struct rb_ractor_struct *r);
 void rb_vm_method_cache_free(struct rb_ractor_struct *r);
 

@@ -2,7 +2,7 @@
 #define LOCKFREE_VM_METHOD_ONCE_H
 /**********************************************************************
 
-  vm/method_once.h - the first call of a method on a class, by the method of its superclass
+  vm/method_once.h - the first call of a method on a class, without the lock
 
   Licence: see LICENSE.
 
@@ -20,8 +20,10 @@
  * Solution.  A class that has no method of that name by itself has its superclass's.
  * What the Ractor has found for the superclass it remembers (vm/method_cache.h), and
  * a bit of the class's table says that the name has never been there
- * (id_table_filter.h).  Neither takes a lock.  The call is made with a cache that
- * lies on the stack, as upstream makes others, and nothing is filed.
+ * (id_table_filter.h).  Neither takes a lock.  A method that the class has by itself is
+ * mostly called by the Ractor that has put it there (`def o.a = 1; o.a`), which remembers
+ * that, too.  The call is made with a cache that lies on the stack, as upstream
+ * makes others, and nothing is filed.
  *
  * The second time it is looked up and filed as ever.  That there was a first one the class
  * knows by a bit for each call, of 32: two calls that have the same are taken
@@ -41,6 +43,8 @@
  *       lock that who makes it holds.
  *   [B] To prepend gives a class, or the copy of a module, another table, which has
  *       nothing: but what follows is its origin before that, and is asked for after the table.
+ *       A method of the class's own was in its table at that moment, and the table the class's,
+ *       [E] of vm/method_cache.h: nothing comes before it.
  *   [C] Refined methods, those that are undefined, and those of Ruby's own that have a
  *       second form for fewer arguments, are looked up as ever.
  *   [D] Nothing stands on such a call: no site, no cache.  Code that is compiled while it runs
@@ -87,13 +91,15 @@ vm_method_once(const struct rb_callinfo *ci, VALUE klass)
     int last = 0;
 
     if (!RB_TYPE_P(klass, T_CLASS) || !vm_method_once_first_p(ci, klass)) return NULL;
+    const rb_callable_method_entry_t *cme = rb_vm_method_own_lookup(klass, mid);
+    if (cme) return cme->def->iseq_overload ? NULL : cme;
     do {
         if (last > VM_METHOD_ONCE_ANCESTORS) return NULL;
         ancestors[last + 1] = rb_class_super_load_acquire(ancestors[last]);
         if (RB_SPECIAL_CONST_P(ancestors[++last])) return NULL;
     } while (!RB_TYPE_P(ancestors[last], T_CLASS));
 
-    const rb_callable_method_entry_t *cme = rb_callable_method_entry_or_negative(ancestors[last], mid);
+    cme = rb_callable_method_entry_or_negative(ancestors[last], mid);
     if (UNDEFINED_METHOD_ENTRY_P(cme) || cme->def->type == VM_METHOD_TYPE_REFINED || cme->def->iseq_overload) return NULL;
 
     for (int i = 0; i < last; i++) { /* [A] */

@@ -74,6 +74,93 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
     end
   end
 
+  # A method of the class's own is called first by the Ractor that has defined it, after a change that this Ractor makes, or main.
+  {
+    "def b = :new" => :new, "define_method(:b, &NEW)" => :new, "attr_reader :b" => nil, "alias b left" => 1,
+    "remove_method :b" => :base, "undef_method :b" => NoMethodError, "private :b" => NoMethodError,
+    "prepend Module.new { def b = [super] }" => [:own], "prepend Module.new" => :own, "include Module.new { def b = :no }" => :own,
+    "remove_method :b; include Module.new { def b = :included }" => :included, "alias_method :c, :b; remove_method :b" => :base,
+    "prepend Module.new; remove_method :b" => :base, "prepend Module.new; def b = :origin" => :origin,
+    "klass = self; Module.new { refine(klass) { def b = :no } }" => :own, "Class.new(self) { def b = :no }.new.b" => :own,
+    "klass = self; Module.new { refine(klass) { def b = :no } }; remove_method :b" => :base,
+    "remove_method :b; def b = :again" => :again, "def c = 1; remove_method :c" => :own,
+  }.each do |change, expected|
+    define_method("test_own_method_after_#{change}") do
+      assert_ractors(BASE + <<~RUBY)
+        $VERBOSE = nil # "method redefined"
+        NEW = nil.instance_eval { Ractor.make_shareable(proc { :new }) }
+        def change(klass) = klass.class_eval(#{change.dump})
+        changes_here = ractor do
+          40.times.map do
+            klass = fresh { def b = :own }
+            change(klass)
+            klass.new.b rescue $!.class
+          end.uniq
+        end
+        assert_equal([#{expected.inspect}], changes_here)
+
+        other = Ractor.new do
+          20.times.map do
+            klass = fresh { def b = :own }
+            Ractor.yield klass
+            Ractor.receive
+            klass.new.b rescue $!.class
+          end.uniq
+        end
+        20.times do
+          change(other.take)
+          other << :changed
+        end
+        assert_equal([#{expected.inspect}], other.take)
+      RUBY
+    end
+  end
+
+  def test_own_methods
+    assert_ractors(BASE + <<~'RUBY')
+      assert_equal([[[:own, 1, 2, nil, 3], :block, :reader, 5, :private, :super, :singleton, :overridden, NoMethodError, [:"b?"]]],
+        ractor {
+          60.times.map do
+            klass = fresh do
+              def a(x, y = 2, *rest, key: nil, **) = [:own, x, y, key, yield]
+              define_method(:d) { :block }
+              attr_reader :reader
+              attr_writer :writer
+              def initialize = @reader = :reader
+              def calls_private = hidden
+              def with_super = super rescue :super
+              def left = :overridden
+              def method_missing(name, *) = name == :"b?" ? [name] : super
+              private def hidden = :private
+            end
+            o = klass.new
+            def o.one = :singleton
+            [o.a(1) { 3 }, o.d, o.reader, (o.writer = 5), o.calls_private, o.with_super, o.one, o.left,
+             (o.hidden rescue $!.class), o.b?]
+          end.uniq
+        })
+    RUBY
+  end
+
+  # What a Ractor remembers of its methods is gone when these are.
+  def test_own_methods_of_classes_that_are_gone
+    assert_ractors(BASE + <<~'RUBY')
+      wrong = Array.new(4) { |k|
+        Ractor.new(k) do |k|
+          GC.auto_compact = true if k == 0
+          (0...3000).reject do |i|
+            GC.start(full_mark: i % 3 == 0) if i % 100 == k
+            klass = fresh
+            klass.class_eval("def b = #{i}; def c = #{-i}", __FILE__, __LINE__)
+            o = klass.new
+            o.b == i && o.c == -i && fresh.new.b == :base
+          end
+        end
+      }.flat_map(&:take)
+      assert_equal([], wrong)
+    RUBY
+  end
+
   def test_refinements
     assert_ractors(BASE + <<~'RUBY')
       module Refined
@@ -131,19 +218,21 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
     assert_separately(%w[-W:no-experimental --disable-gems -robjspace], BASE + <<~'RUBY')
       turns = Ractor.new do
         once = proc { o = fresh.new; o.b; o.block(1); o.extend(Comparable); o.is_a?(Comparable) }
+        own = proc { fresh { def d = 1 }.new.d }
         thrice = proc { o = fresh.new; 3.times { o.b } }
-        [once, once, thrice].each do |turn|
+        [once, own, once, own, thrice].each do |turn|
           Ractor.receive
           Ractor.yield 200.times(&turn)
         end
       end
       count = ->{ ObjectSpace.count_imemo_objects[:imemo_callcache] }
       filed = ->{ before = count[]; (turns << :go).take; count[] - before }
-      filed[]
+      2.times { filed[] }
       GC.start
       GC.disable
-      caches, again = filed[], filed[]
+      caches, own, again = filed[], filed[], filed[]
       assert_operator(caches, :<, 500) # of 1,000: two calls may have one bit
+      assert_operator(own, :<, 100) # of 400
       assert_operator(again, :>=, 200) # the second time it is
     RUBY
   end
