@@ -20,10 +20,18 @@
  */
 
 #include "ruby/internal/config.h"
+#include "ruby/internal/stdalign.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define CACHE_LINES_SIZE 128 /* bytes */
+
+/* A member that begins a line, of a struct that is made by cache_lines_calloc. */
+#ifdef HAVE_POSIX_MEMALIGN
+# define CACHE_LINES_BEGIN RBIMPL_ALIGNAS(CACHE_LINES_SIZE)
+#else
+# define CACHE_LINES_BEGIN
+#endif
 
 /* As calloc(1, size), for free(); NULL: no memory. */
 static inline void *

@@ -16,9 +16,9 @@
  * the head and what came first, with the VM lock held, as others wait for it.
  *
  * Solution.  A new class comes right before the one that its Ractor has put there
- * last.  The order is not defined between Ractors; in each the newest is first, as
- * in stock.  What is written next to it was written by another Ractor once, and by
- * this one since.
+ * last.  What is written next to it was written by another Ractor once, and by this
+ * one since.  In each Ractor the newest is first, as in stock; between Ractors there is
+ * no order, and the documentation of Class#subclasses promises none.
  *
  * Invariants, all with the VM lock:
  *   [1] A Ractor's places are those of entries that are in a list with that head: whatever

@@ -43,7 +43,7 @@ method_table_refine(VALUE klass, ID mid)
         me = method_entry_dup(me);
         make_method_entry_refined(klass, me);
         rb_method_table_insert(klass, RCLASS_M_TBL(klass), mid, me);
-        rb_vm_method_names_forget();
+        rb_vm_method_own_forget();
     }
     return me;
 }

@@ -21,9 +21,11 @@
  *   what is freed     what takes nothing with it but memory of malloc's, and its words beside
  *   without the lock  the page (gc/object_id.h, gc/generic_ivar.h): gc_sweep_claim_frees_p.
  *                     Strings and Symbols are in no table any more (gc/purge_strings.h).
- *                     Classes, methods, what has a finalizer or an id that _id2ref knows, and
- *                     T_DATA with a function of its own, or without a type, are left as they
- *                     are.  A page with one of those is given back, and swept with all
+ *                     A dead method is named by caches of its class alone, which is dead, too, or has
+ *                     forgotten it: who looks there looks for the class first.
+ *                     Classes, compiled code, what has a finalizer or an id that _id2ref
+ *                     knows, and T_DATA with a function of its own, or without a type, are left
+ *                     as they are.  A page with one of those is given back, and swept with all
  *                     stopped; one with a zombie, which is freed when its finalizer has been
  *                     called, is not claimed.
  *   without the lock  the slots of dead objects, their words, and the list of free slots.  All
@@ -40,7 +42,7 @@
  *                     stock, stops all.
  *   is garbage?       (rb_gc_impl_garbage_object_p) is answered by before_sweep and the
  *                     mark bits, which change together, with the lock; and asked of such
- *                     objects only as are not freed without it.
+ *                     objects only as are not freed without it, or with all stopped.
  *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
  *                     ends the sweep of the heap.
  *   the first step    is a part of the collection, and sweeps no more than gives each
@@ -79,8 +81,12 @@ gc_sweep_claim_frees_p(VALUE obj)
       case T_IMEMO:
         switch (imemo_type(obj)) {
           case imemo_cref: case imemo_env: case imemo_svar: case imemo_ifunc: case imemo_memo: case imemo_throw_data:
-          case imemo_tmpbuf:
+          case imemo_tmpbuf: case imemo_callcache:
             return true;
+          case imemo_ment: {
+            const rb_method_definition_t *def = ((const rb_method_entry_t *)obj)->def; /* its users are counted: method_definition.h */
+            return !def || !(def->iseq_overload || (def->type == VM_METHOD_TYPE_BMETHOD && def->body.bmethod.hooks));
+          }
           default:
             return false;
         }

@@ -48,6 +48,25 @@ class TestLockfreeClass < Test::Unit::TestCase
     RUBY
   end
 
+  # A class next to which the next one would come is dead, swept, and its memory another's.
+  def test_list_after_a_sweep
+    assert_ractors(<<~'RUBY')
+      Base = Class.new
+      Base::FIRST = Class.new(Base)
+      wrong = Ractor.new {
+        kept = []
+        12.times.reject do |i|
+          40.times { Class.new(Base) }
+          GC.start
+          Array.new(200) { "x" * 23 + i.to_s }.map { |s| s * 2 }
+          kept << Class.new(Base)
+          Base.subclasses & kept == kept.reverse
+        end
+      }.take
+      assert_equal([], wrong)
+    RUBY
+  end
+
   # What is not marked as shareable, and yet is shared: literals that are frozen, main's group of threads, and what lies in the
   # storage of a Fiber.
   def test_racing_singleton_class_of_what_is_not_marked

@@ -16,8 +16,8 @@
 #include "vm_core.h"
 #include "lockfree/vm/method_cache.h"
 
-/* [D]: with the VM lock. */
-static rb_serial_t vm_method_names_state;
+/* [D] and [E]: with the VM lock. */
+static rb_serial_t vm_method_names_state, vm_method_own_state;
 
 static inline uint32_t
 hash_of(uint64_t key, int bits)
@@ -132,16 +132,6 @@ rb_vm_method_names_lack(VALUE klass, ID mid)
     return cme && UNDEFINED_METHOD_ENTRY_P(cme);
 }
 
-/* Empties `names` and `own`, if they are of another state than the last.  VM lock. */
-static void
-of_this_state(struct vm_method_cache *cache)
-{
-    if (cache->names_state == vm_method_names_state) return;
-    MEMZERO(cache->names, struct vm_method_name_entry, numberof(cache->names));
-    MEMZERO(cache->own, struct vm_method_own_entry, numberof(cache->own));
-    cache->names_state = vm_method_names_state;
-}
-
 /* Files +cme+, which the cache of +klass+ has for +mid+.  Any Ractor, its own table;
  * VM lock, since the look-up.  Does not run the GC; without memory nothing is filed. */
 void
@@ -150,12 +140,15 @@ rb_vm_method_names_store(VALUE klass, ID mid, const rb_callable_method_entry_t *
     struct vm_method_cache *cache = rb_multi_ractor_p() ? cache_of(GET_RACTOR()) : NULL;
     if (!cache) return;
 
-    of_this_state(cache);
+    if (cache->names_state != vm_method_names_state) {
+        MEMZERO(cache->names, struct vm_method_name_entry, numberof(cache->names));
+        cache->names_state = vm_method_names_state;
+    }
     *name_entry_of(cache, klass, mid) = (struct vm_method_name_entry){ klass, mid, cme };
 }
 
-/* The cache of a class has lost what is still valid, [D], or the table of one a method, [E].  Any Ractor, VM lock.
- * Synchronises with rb_vm_method_names_lookup and rb_vm_method_own_lookup. */
+/* The cache of a class has lost what is still valid: [D].  Any Ractor, VM lock.
+ * Synchronises with rb_vm_method_names_lookup. */
 void
 rb_vm_method_names_forget(void)
 {
@@ -168,12 +161,12 @@ own_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
     return &cache->own[hash_of((mid << 4) + klass, VM_METHOD_OWN_BITS)];
 }
 
-/* Files +me+, which has just been put into the table of +klass+, if it is called as it is.  Any Ractor, its own table; VM lock,
- * since it was put there.  Does not run the GC; without memory nothing is filed. */
+/* Files +me+, which has just been put into the table of +klass+, if it is called as it is.  With several Ractors, any of them,
+ * its own table; VM lock, since it was put there.  Does not run the GC; without memory nothing is filed. */
 void
 rb_vm_method_own_store(VALUE klass, const rb_method_entry_t *me)
 {
-    if (!rb_multi_ractor_p() || !RB_TYPE_P(klass, T_CLASS) || !RCLASS_SUPER(klass) || me->defined_class != klass) return;
+    if (!RB_TYPE_P(klass, T_CLASS) || !RCLASS_SUPER(klass) || me->defined_class != klass) return;
     switch (me->def->type) {
       case VM_METHOD_TYPE_ISEQ: case VM_METHOD_TYPE_BMETHOD: case VM_METHOD_TYPE_IVAR: case VM_METHOD_TYPE_ATTRSET: break;
       default: return;
@@ -182,21 +175,32 @@ rb_vm_method_own_store(VALUE klass, const rb_method_entry_t *me)
     struct vm_method_cache *cache = cache_of(GET_RACTOR());
     if (!cache) return;
 
-    of_this_state(cache);
+    if (cache->own_state != vm_method_own_state) {
+        MEMZERO(cache->own, struct vm_method_own_entry, numberof(cache->own));
+        cache->own_state = vm_method_own_state;
+    }
     *own_entry_of(cache, klass, me->called_id) = (struct vm_method_own_entry){ klass, RCLASS_M_TBL(klass), me };
 }
 
+/* A method has left the table of a class, for another one or none: [E].  Any Ractor, VM lock.
+ * Synchronises with rb_vm_method_own_lookup. */
+void
+rb_vm_method_own_forget(void)
+{
+    __atomic_store_n(&vm_method_own_state, vm_method_own_state + 1, __ATOMIC_RELEASE);
+}
+
 /* The method +mid+ of an instance of +klass+, if this Ractor has put it into the table of that class and it is still there; or
- * NULL.  Any Ractor, its own table.  Synchronises with rb_vm_method_names_forget and rb_prepend_module.  Allocates and raises
+ * NULL.  Any Ractor, its own table.  Synchronises with rb_vm_method_own_forget and rb_prepend_module.  Allocates and raises
  * nothing. */
 const rb_callable_method_entry_t *
 rb_vm_method_own_lookup(VALUE klass, ID mid)
 {
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
-    if (!cache || cache->names_state != __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE)) return NULL;
+    if (!cache || cache->own_state != __atomic_load_n(&vm_method_own_state, __ATOMIC_ACQUIRE)) return NULL;
 
     const struct vm_method_own_entry *entry = own_entry_of(cache, klass, mid);
-    if (entry->klass != klass || entry->me->called_id != mid) return NULL;
+    if (entry->klass != klass || entry->me->called_id != mid || METHOD_ENTRY_INVALIDATED(entry->me)) return NULL;
     if (entry->table != __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE)) return NULL;
     return (const rb_callable_method_entry_t *)entry->me;
 }

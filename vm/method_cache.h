@@ -47,9 +47,10 @@
  *
  *   [E] `own` has methods that this Ractor has put into a class's table, to be called the first time
  *       (method_once.h): nothing is filed with the class, so nothing there tells of a change.  Who
- *       takes a method out of a class's table, for another one or none, advances the
- *       state of [D]; and an entry goes by the class's table, which whoever
- *       prepends to the class gives to its origin.
+ *       takes a method out of a class's table, for another one or none, advances
+ *       vm_method_own_state, which goes with `own` as that of [D] goes with `names`, unless the method
+ *       is invalidated, as one that subclasses have found is.  And an entry goes by the class's
+ *       table, which whoever prepends to the class gives to its origin.
  *
  * `names` and `own` are asked with several Ractors only: with one the lock is none.
  *
@@ -89,7 +90,7 @@ struct vm_method_cache {
         const struct rb_callcache *cc;  /* NULL: empty */
     } calls[1 << VM_METHOD_CACHE_BITS];
 
-    rb_serial_t names_state; /* [D], [E] */
+    rb_serial_t names_state, own_state; /* [D], [E] */
     struct vm_method_name_entry {
         VALUE klass;                    /* 0: empty */
         ID mid;
@@ -114,6 +115,8 @@ const struct rb_callable_method_entry_struct *rb_vm_method_names_lookup(VALUE kl
 bool rb_vm_method_names_lack(VALUE klass, ID mid);
 void rb_vm_method_names_store(VALUE klass, ID mid, const struct rb_callable_method_entry_struct *cme);
 void rb_vm_method_names_forget(void);
+extern int mut_flag;
+void rb_vm_method_own_forget(void);
 void rb_vm_method_own_store(VALUE klass, const struct rb_method_entry_struct *me);
 const struct rb_callable_method_entry_struct *rb_vm_method_own_lookup(VALUE klass, ID mid);
 void rb_vm_method_cache_clear(struct rb_ractor_struct *r);

@@ -28,7 +28,12 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
         Fiber.new { i }.resume if i % 50 == 0
         Object.new.instance_exec { i }
         Class.new if i % 100 == 0
-        simple(i) << object
+        if i % 4 == 0
+          def (one = Object.new).one = 1 # a method that dies with its class, or is taken from it, and what calls have filed
+          3.times { one.one }
+          one.singleton_class.class_eval { remove_method(:one); def one = 2; def two = 3 } if i % 12 == 0
+        end
+        simple(i) << object << one
       end
 
       def self.run(kind, times)
@@ -39,7 +44,7 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
           next unless k
           right = made[0] == [k, k] && made[1] == "a#{k}b" && made[2] == "long" * 40 && made[3] == { k => 1 } &&
                   made[4] == Array.new(20, k) && made[5] == Point.new(k, k) && made[8].call == k && made[9] == 2**70 + k &&
-                  made[13][0] == "1" && made[15] == (k..k + 1) && made[17][20] == k && made[18].match?("#{k}y")
+                  made[13][0] == "1" && made[15] == (k..k + 1) && made[17][20] == k && made[18].match?("#{k}y") && (!made[20] || made[20].one == (k % 12 == 0 ? 2 : 1))
           raise "wrong: #{k}" unless right
         end
         :ok

@@ -142,8 +142,60 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
     RUBY
   end
 
-  # What a Ractor remembers of its methods is gone when these are.
-  def test_own_methods_of_classes_that_are_gone
+  # Where a subclass has subclasses, and a method of the same name, or has been given a module that has one, another entry of the
+  # method comes into the table, and changes.
+  def test_own_methods_whose_entry_is_another_now
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil
+      BUILD = nil.instance_eval { Ractor.make_shareable(proc { }) }
+      def made
+        klass = Class.new { def self.build(*) = :own; def hidden(*) = :own; def seen(*) = :own; private :seen }
+        subclass = Class.new(klass)
+        Class.new(subclass)
+        2.times { klass.build; klass.new.hidden; klass.new.send(:seen) }
+        [klass, subclass]
+      end
+      def change(klass, subclass, i)
+        i.odd? ? subclass.class_eval { def hidden(*) = 2; def seen(*) = 2 } :
+          subclass.include(Module.new { def hidden(*) = 2; def seen(*) = 2 })
+        subclass.define_singleton_method(:build, &BUILD)
+        klass.private_class_method :build
+        klass.class_eval { i % 3 == 0 ? protected(:hidden) : private(:hidden); public(:seen) }
+      end
+      def call(klass) = [(klass.build(1) rescue $!.class), (klass.new.hidden(1) rescue $!.class), (klass.new.seen(1) rescue $!.class)]
+
+      expected = [[NoMethodError, NoMethodError, :own]]
+      assert_equal(expected, Ractor.new {
+        30.times.map { |i| klass, subclass = made; change(klass, subclass, i); call(klass) }.uniq
+      }.take)
+      other = Ractor.new do
+        30.times.map { klass, subclass = made; Ractor.yield([klass, subclass]); Ractor.receive; call(klass) }.uniq
+      end
+      30.times { |i| change(*other.take, i); other << :changed }
+      assert_equal(expected, other.take)
+    RUBY
+  end
+
+  def test_own_methods_that_others_refine
+    assert_ractors(<<~'RUBY')
+      refiner = Ractor.new do
+        20.times.map do
+          klass = Class.new { def b(*) = :own }
+          Ractor.yield klass
+          Ractor.receive
+          klass.class_eval("using REFINED; [new.b(1), new.b(1, 2)]")
+        end.uniq
+      end
+      20.times do
+        klass = refiner.take
+        klass.const_set(:REFINED, Module.new { refine(klass) { def b(*) = :refined } })
+        refiner << :refined
+      end
+      assert_equal([[:refined, :refined]], refiner.take)
+    RUBY
+  end
+
+  def test_own_methods_and_collections
     assert_ractors(BASE + <<~'RUBY')
       wrong = Array.new(4) { |k|
         Ractor.new(k) do |k|
