@@ -39,12 +39,11 @@ class_list_left(void)
     class_list_state++;
 }
 
-/* The entry of the list +head+ behind which +entry+ comes, at once.  Any Ractor, VM lock. */
-static rb_subclass_entry_t *
-class_list_place(rb_subclass_entry_t *head, rb_subclass_entry_t *entry)
-{
-    if (!rb_multi_ractor_p()) return head;
+NOINLINE(static rb_subclass_entry_t *class_list_place_of_own(rb_subclass_entry_t *head, rb_subclass_entry_t *entry));
 
+static rb_subclass_entry_t *
+class_list_place_of_own(rb_subclass_entry_t *head, rb_subclass_entry_t *entry)
+{
     struct rb_class_list *list = &GET_RACTOR()->class_list;
     if (list->state != class_list_state) {
         MEMZERO(list->places, struct rb_class_list_place, numberof(list->places));
@@ -55,6 +54,13 @@ class_list_place(rb_subclass_entry_t *head, rb_subclass_entry_t *entry)
     rb_subclass_entry_t *before = place->head == head ? place->newest->prev : head;
     *place = (struct rb_class_list_place){ head, entry };
     return before;
+}
+
+/* The entry of the list +head+ behind which +entry+ comes, at once.  Any Ractor, VM lock. */
+static inline rb_subclass_entry_t *
+class_list_place(rb_subclass_entry_t *head, rb_subclass_entry_t *entry)
+{
+    return rb_multi_ractor_p() ? class_list_place_of_own(head, entry) : head;
 }
 
 #endif /* LOCKFREE_CLASS_LIST_H */
