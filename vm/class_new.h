@@ -176,7 +176,7 @@ vm_class_new_catches_return(rb_execution_context_t *ec, enum ruby_tag_type state
 static inline VALUE
 vm_class_new_allocate(VALUE klass)
 {
-    if (LIKELY(RCLASS_SUPER(klass) && !RCLASS_SINGLETON_P(klass)) &&
+    if (LIKELY(rb_class_super_load_acquire(klass) && !RCLASS_SINGLETON_P(klass)) &&
             rb_get_alloc_func(klass) == rb_class_allocate_instance && !RUBY_DTRACE_OBJECT_CREATE_ENABLED()) {
         return rb_class_allocate_instance(klass);
     }

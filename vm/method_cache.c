@@ -25,6 +25,13 @@ hash_of(uint64_t key, int bits)
     return rb_id_hash((ID)key) >> (32 - bits);
 }
 
+/* Any Ractor; the word is written under the VM lock. */
+static inline bool
+invalidated_p_relaxed(const VALUE *flags)
+{
+    return __atomic_load_n(flags, __ATOMIC_RELAXED) & IMEMO_FL_USER5; /* METHOD_ENTRY_INVALIDATED */
+}
+
 static inline struct vm_method_cache_entry *
 entry_of(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
@@ -120,7 +127,7 @@ rb_vm_method_names_lookup(VALUE klass, ID mid)
     if (!cache || cache->names_state != __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE)) return NULL;
 
     const struct vm_method_name_entry *entry = name_entry_of(cache, klass, mid);
-    return entry->klass == klass && entry->mid == mid && !METHOD_ENTRY_INVALIDATED(entry->cme) ? entry->cme : NULL;
+    return entry->klass == klass && entry->mid == mid && !invalidated_p_relaxed(&entry->cme->flags) ? entry->cme : NULL;
 }
 
 /* Whether this Ractor has found before that instances of +klass+ have no method +mid+, or an undefined one, and it is still
@@ -200,7 +207,7 @@ rb_vm_method_own_lookup(VALUE klass, ID mid)
     if (!cache || cache->own_state != __atomic_load_n(&vm_method_own_state, __ATOMIC_ACQUIRE)) return NULL;
 
     const struct vm_method_own_entry *entry = own_entry_of(cache, klass, mid);
-    if (entry->klass != klass || entry->me->called_id != mid || METHOD_ENTRY_INVALIDATED(entry->me)) return NULL;
+    if (entry->klass != klass || entry->me->called_id != mid || invalidated_p_relaxed(&entry->me->flags)) return NULL;
     if (entry->table != __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE)) return NULL;
     return (const rb_callable_method_entry_t *)entry->me;
 }
