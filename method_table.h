@@ -39,6 +39,19 @@ rb_class_unmet_p(VALUE klass, VALUE c)
         !RCLASS_CC_TBL(klass) && rb_id_table_unused_p(RCLASS_M_TBL(klass));
 }
 
+/* As RCLASS_SET_SUPER, for +origin+, which is marked as one before walks without the lock find it above +klass+, and when nothing
+ * is raised any more.  Whoever sees it there before it is the origin of +klass+ looks at the class's own twice; not at all, if
+ * the two were told the other way round: rb_const_search_from.  Any Ractor, VM lock. */
+static inline void
+class_set_super_to_origin(VALUE klass, VALUE origin)
+{
+    rb_class_remove_from_super_subclasses(klass);
+    rb_class_subclass_add(origin, klass);
+    FL_SET(origin, RICLASS_IS_ORIGIN);
+    rb_class_super_store_release(klass, origin);
+    rb_class_update_superclasses(klass);
+}
+
 /* method_refined.h */
 void rb_method_table_split_refined(VALUE klass, ID mid, const struct rb_method_entry_struct *me);
 

@@ -48,6 +48,33 @@ class TestLockfreeClass < Test::Unit::TestCase
     RUBY
   end
 
+  # Between a class and its origin, which it is given with the first module that is prepended, nothing is missed.
+  def test_racing_prepend_and_constants
+    assert_ractors(<<~'RUBY')
+      X = :object
+      Prepended = Module.new
+      prepends = Ractor.new do
+        while (klasses = Ractor.receive)
+          klasses.each { |klass| klass.prepend(Prepended) }
+          Ractor.yield(:prepended)
+        end
+      end
+      wrong = 1500.times.flat_map do
+        klasses = Ractor.make_shareable(Array.new(4) { Class.new { const_set(:X, :own) } })
+        subclasses = klasses.map { |klass| Class.new(klass) { class_eval("def x = X") } }
+        objects = subclasses.map(&:new)
+        prepends << klasses
+        seen = 200.times.flat_map { subclasses.map { |klass| klass.const_get(:X) } }
+        seen.concat(objects.map(&:x))
+        listed = subclasses.zip(klasses).map { |subclass, klass| subclass.ancestors.include?(klass) }
+        prepends.take
+        seen.concat(objects.map(&:x)).uniq - [:own] + listed - [true]
+      end
+      prepends << nil
+      assert_equal([], wrong)
+    RUBY
+  end
+
   # A class next to which the next one would come is dead, swept, and its memory another's.
   def test_list_after_a_sweep
     assert_ractors(<<~'RUBY')

@@ -115,7 +115,6 @@ const struct rb_callable_method_entry_struct *rb_vm_method_names_lookup(VALUE kl
 bool rb_vm_method_names_lack(VALUE klass, ID mid);
 void rb_vm_method_names_store(VALUE klass, ID mid, const struct rb_callable_method_entry_struct *cme);
 void rb_vm_method_names_forget(void);
-extern int mut_flag;
 void rb_vm_method_own_forget(void);
 void rb_vm_method_own_store(VALUE klass, const struct rb_method_entry_struct *me);
 const struct rb_callable_method_entry_struct *rb_vm_method_own_lookup(VALUE klass, ID mid);
