@@ -27,6 +27,7 @@
  *   [1] place->head is NULL, or the head of a list in which place->newest is; then, and
  *       only then, place->newest->place is that place.
  *   [2] An entry that is in a list with a head has one before it: the head, at least.
+ *   [3] head->place, if not NULL, says that a Ractor has had a place in the list.
  */
 
 #include "lockfree/class_fields.h"
@@ -45,10 +46,11 @@ NOINLINE(static rb_subclass_entry_t *class_list_place_of_own(rb_subclass_entry_t
 static rb_subclass_entry_t *
 class_list_place_of_own(rb_subclass_entry_t *head, rb_subclass_entry_t *entry)
 {
-    struct rb_class_list_place *place = &GET_RACTOR()->class_list[rb_id_hash((ID)(uintptr_t)head >> 4) >> 29];
+    struct rb_class_list_place *place = &GET_RACTOR()->class_list[rb_id_hash((ID)(uintptr_t)head >> 5) >> 29];
     rb_subclass_entry_t *before = place->head == head ? place->newest->prev : head;
 
     class_list_place_set(place, head, entry);
+    head->place = place;
     return before;
 }
 
@@ -78,6 +80,7 @@ class_list_left(rb_subclass_entry_t *entry)
 static inline void
 class_list_dropped(rb_subclass_entry_t *head)
 {
+    if (!head->place) return;
     for (rb_subclass_entry_t *entry = head->next; entry; entry = entry->next) {
         if (entry->place) class_list_place_set(entry->place, NULL, NULL);
     }

@@ -39,16 +39,19 @@ rb_class_unmet_p(VALUE klass, VALUE c)
         !RCLASS_CC_TBL(klass) && rb_id_table_unused_p(RCLASS_M_TBL(klass));
 }
 
-/* As RCLASS_SET_SUPER, for +origin+, which is marked as one before walks without the lock find it above +klass+, and when nothing
- * is raised any more.  Whoever sees it there before it is the origin of +klass+ looks at the class's own twice; not at all, if
- * the two were told the other way round: rb_const_search_from.  Any Ractor, VM lock. */
+/* Puts +origin+, the copy of +klass+ that has its methods, above it.  What may be raised is raised first; the copy is marked as
+ * an origin before walks without the lock find it; and it is the super of +klass+ before it is its origin: whoever sees the two
+ * so looks at the class's own twice, and the other way round not at all.  Any Ractor, VM lock.  Synchronises with
+ * rb_class_super_load_acquire, and with rb_const_search_from, which loads the origin, acquire, and then the super. */
 static inline void
-class_set_super_to_origin(VALUE klass, VALUE origin)
+class_origin_store_release(VALUE klass, VALUE origin)
 {
     rb_class_remove_from_super_subclasses(klass);
     rb_class_subclass_add(origin, klass);
     FL_SET(origin, RICLASS_IS_ORIGIN);
     rb_class_super_store_release(klass, origin);
+    __atomic_store_n((VALUE *)&RCLASS_ORIGIN(klass), origin, __ATOMIC_RELEASE);
+    RB_OBJ_WRITTEN(klass, Qundef, origin);
     rb_class_update_superclasses(klass);
 }
 
