@@ -42,7 +42,8 @@
  *                     stock, stops all.
  *   is garbage?       (rb_gc_impl_garbage_object_p) is answered by before_sweep and the
  *                     mark bits, which change together, with the lock; and asked of such
- *                     objects only as are not freed without it, or with all stopped.
+ *                     objects only as are not freed without it; of a call cache with all
+ *                     stopped; and of the second form of a method that lives, which that marks.
  *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
  *                     ends the sweep of the heap.
  *   the first step    is a part of the collection, and sweeps no more than gives each
