@@ -394,6 +394,15 @@ rb_class_super_store_release(VALUE klass, VALUE super)
     RB_OBJ_WRITTEN(klass, Qundef, super);
 }
 
+/* +origin+, a copy of +klass+ that has its methods, and is marked as one, is its origin.  Any Ractor, VM lock.
+ * Synchronises with rb_const_search_from, which loads the origin, acquire. */
+static inline void
+rb_class_origin_store_release(VALUE klass, VALUE origin)
+{
+    __atomic_store_n((VALUE *)&RCLASS_ORIGIN(klass), origin, __ATOMIC_RELEASE);
+    RB_OBJ_WRITTEN(klass, Qundef, origin);
+}
+
 /* The ancestors of +klass+ that are classes, with itself: filled before.  VM
  * lock.  Synchronises with who loads them to test a kind_of?, and what they
  * point to, which the machine keeps in order; what was there before stays: it

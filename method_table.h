@@ -50,9 +50,20 @@ class_origin_store_release(VALUE klass, VALUE origin)
     rb_class_subclass_add(origin, klass);
     FL_SET(origin, RICLASS_IS_ORIGIN);
     rb_class_super_store_release(klass, origin);
-    __atomic_store_n((VALUE *)&RCLASS_ORIGIN(klass), origin, __ATOMIC_RELEASE);
-    RB_OBJ_WRITTEN(klass, Qundef, origin);
+    rb_class_origin_store_release(klass, origin);
     rb_class_update_superclasses(klass);
+}
+
+/* The same for +iclass+, the copy of a module that has had no origin until now: +origin+ is a copy of the module's, +m_tbl+ the
+ * table of what the module itself has from now on.  Any Ractor, VM lock.  Synchronises with vm_method_once, which asks for the
+ * table, acquire, and then for the super. */
+static inline void
+iclass_origin_store_release(VALUE iclass, VALUE origin, struct rb_id_table *m_tbl)
+{
+    RICLASS_SET_ORIGIN_SHARED_MTBL(origin);
+    RCLASS_SET_INCLUDER(origin, RCLASS_INCLUDER(iclass));
+    class_origin_store_release(iclass, origin);
+    __atomic_store_n(&RCLASS_M_TBL(iclass), m_tbl, __ATOMIC_RELEASE);
 }
 
 /* method_refined.h */

@@ -94,6 +94,27 @@ class TestLockfreeClass < Test::Unit::TestCase
     RUBY
   end
 
+  # A class that another Ractor was about to give its table of methods, or its place in a list, is garbage in the child.
+  def test_racing_new_and_fork
+    omit "no fork" unless Process.respond_to?(:fork)
+    assert_ractors(STATUS + <<~'RUBY')
+      BASES = Ractor.make_shareable(Array.new(8) { Class.new })
+      MAKE = nil.instance_eval { Ractor.make_shareable(proc { |i| made = Class.new(BASES[i % 8]); made.include(Comparable) if i % 5 == 0; Class.new(made).new.singleton_class }) }
+      makers = Array.new(6) { Ractor.new { 12_000.times(&MAKE) } }
+      statuses = Array.new(40) do
+        pid = fork do
+          300.times(&MAKE)
+          kept = Ractor.new { Array.new(2) { Class.new(BASES[1]) } }.take
+          GC.start
+          exit!(BASES[1].subclasses.first(2) == kept.reverse)
+        end
+        status(pid)
+      end
+      assert_equal([0], statuses.uniq)
+      makers.each(&:take)
+    RUBY
+  end
+
   # What is not marked as shareable, and yet is shared: literals that are frozen, main's group of threads, and what lies in the
   # storage of a Fiber.
   def test_racing_singleton_class_of_what_is_not_marked
