@@ -44,6 +44,8 @@
  * another Ractor's.  A stack that lies in a cache counts as used.
  */
 
+#include "lockfree/gc/typed_free.h"
+
 #ifdef FIBER_POOL_ALLOCATION_FREE
 #define FIBER_POOL_CACHE_MAX 0  /* an allocation wants to know when all its stacks are back */
 #else

@@ -24,8 +24,8 @@
  *                     A dead method is named by caches of its class alone, which is dead, too, or has
  *                     forgotten it: who looks there looks for the class first.
  *                     Classes, compiled code, what has a finalizer or an id that _id2ref
- *                     knows, and T_DATA with a function of its own, or without a type, are left
- *                     as they are.  A page with one of those is given back, and swept with all
+ *                     knows, and T_DATA with a function of its own that is not marked
+ *                     (gc/typed_free.h), or without a type, are left as they are.  A page with one of those is given back, and swept with all
  *                     stopped; one with a zombie, which is freed when its finalizer has been
  *                     called, is not claimed.
  *   without the lock  the slots of dead objects, their words, and the list of free slots.  All
@@ -44,6 +44,7 @@
  *                     mark bits, which change together, with the lock; and asked of such
  *                     objects only as are not freed without it; of a call cache with all
  *                     stopped; and of the second form of a method that lives, which that marks.
+ *   an empty page     that is to go back to the system does, as in a step, as it is found.
  *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
  *                     ends the sweep of the heap.
  *   the first step    is a part of the collection, and sweeps no more than gives each
@@ -52,13 +53,13 @@
  * Limits.  Where a page had more than GC_SWEEP_CLAIM_MALLOC bytes of malloc's, the
  * rest of the pages is swept in steps, and at once: garbage that lies about for
  * long costs three times the memory there, and the time goes by in malloc.
- * Not where empty pages are to go back to the system, where the next
- * collection marks by increments and wants pages put by, where all are to be told
- * of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress, where the VM lock
+ * Not where the next collection marks by increments and wants pages put by, where
+ * all are to be told of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress, where the VM lock
  * is held for another reason, and not before there is a second Ractor.
  */
 
 #include "hrtime.h"
+#include "lockfree/gc/typed_free.h"
 
 #define GC_SWEEP_CLAIM_LOOKS_AT 32           /* pages */
 #define GC_SWEEP_CLAIM_MALLOC    (256 * 1024) /* bytes of malloc's in one page */
@@ -76,7 +77,8 @@ gc_sweep_claim_frees_p(VALUE obj)
       case T_DATA:
         if (RTYPEDDATA_P(obj)) {
             RUBY_DATA_FUNC dfree = RTYPEDDATA_TYPE(obj)->function.dfree;
-            return dfree == RUBY_DEFAULT_FREE || dfree == RUBY_NEVER_FREE;
+            return dfree == RUBY_DEFAULT_FREE || dfree == RUBY_NEVER_FREE ||
+                (RTYPEDDATA_TYPE(obj)->flags & RUBY_TYPED_FREE_ANY_RACTOR);
         }
         return false;
       case T_IMEMO:
@@ -138,7 +140,7 @@ gc_sweep_claims_p(rb_objspace_t *objspace, const rb_heap_t *heap)
 {
     return rb_gc_multi_ractor_p() && objspace->claims_refused_at != objspace->profile.count &&
         !objspace->flags.immediate_sweep && !objspace->flags.during_compacting && !heap->compact_cursor &&
-        !ruby_gc_stressful && !RGENGC_CHECK_MODE && heap_pages_freeable_pages == 0 &&
+        !ruby_gc_stressful && !RGENGC_CHECK_MODE &&
         !will_be_incremental_marking(objspace) && !rb_gc_event_hook_required_p(RUBY_INTERNAL_EVENT_FREEOBJ);
 }
 
@@ -153,10 +155,7 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
 
     page = gc_sweep_claim_choose(cache, heap);
     if (page->final_slots > 0) return false; /* who has called a finalizer links its slot, with the lock */
-    for (int i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) {
-        dead[i] = ~page->mark_bits[i];
-        if (dead[i] & page->wb_unprotected_bits[i]) return false; /* bits of those are to be cleared */
-    }
+    for (int i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) dead[i] = ~page->mark_bits[i];
 
     if (page == heap->sweeping_page) {
         /* others ask without the lock whether anything is to be swept: is_lazy_sweeping */
@@ -203,7 +202,7 @@ gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, 
     return all;
 }
 
-/* With the VM lock: what has been freed in the claimed page has no age any more. */
+/* With the VM lock: what has been freed in the claimed page has no age any more, and its bits are clear. */
 static struct heap_page *
 gc_sweep_claim_end(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
 {
@@ -218,6 +217,9 @@ gc_sweep_claim_end(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
             if (!(live >> k & 1)) dead_ages |= (bits_t)RVALUE_AGE_BIT_MASK << (k * RVALUE_AGE_BIT_COUNT);
         }
         __atomic_fetch_and(&page->age_bits[i], ~dead_ages, __ATOMIC_RELAXED); /* others look: gc_wb_unprotect_new */
+    }
+    for (int i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) {
+        if (page->wb_unprotected_bits[i] & ~page->mark_bits[i]) gc_wb_unprotected_keep(&page->wb_unprotected_bits[i], page->mark_bits[i]);
     }
     page->heap->total_freed_objects += cache->claimed_freed;
     cache->claimed_page = NULL;
@@ -261,6 +263,39 @@ gc_sweep_claim_garbage_p(rb_objspace_t *objspace, VALUE obj)
     return garbage;
 }
 
+/* With the VM lock: +page+ of +heap+, in which nothing lives, is one of the objspace's empty pages. */
+static void
+gc_sweep_empty_page(rb_objspace_t *objspace, rb_heap_t *heap, struct heap_page *page)
+{
+    heap_unlink_page(objspace, heap, page);
+    page->heap = NULL;
+    page->start = 0;
+    page->slot_size = 0;
+    page->total_slots = page->free_slots = 0;
+
+    asan_unlock_freelist(page);
+    page->freelist = NULL;
+    asan_lock_freelist(page);
+    asan_poison_memory_region(page->body, HEAP_PAGE_SIZE);
+
+    page->free_next = objspace->empty_pages;
+    objspace->empty_pages = page;
+    objspace->empty_pages_count++;
+}
+
+/* With the VM lock: whether +page+, swept, and nobody's, is to go back to the system.  If so it does not belong to its heap any
+ * more, but is kept for whoever wants a page, until the collection ends. */
+static bool
+gc_sweep_gives_back(rb_objspace_t *objspace, struct heap_page *page)
+{
+    if (page->free_slots < page->total_slots || heap_pages_freeable_pages == 0) return false;
+    if (gc_room_unlink_limit(objspace, page->heap, 1) == 0) return false;
+
+    heap_pages_freeable_pages--;
+    gc_sweep_empty_page(objspace, page->heap, page);
+    return true;
+}
+
 /* With the VM lock, which it gives away and takes again: a page with free slots that nobody else has, or NULL. */
 static struct heap_page *
 gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, unsigned int *lev)
@@ -292,6 +327,7 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
         page->free_slots = (unsigned short)(freed + empty);
         page->free_next = NULL;
         gc_setup_mark_bits(page);
+        if (gc_sweep_gives_back(objspace, page)) continue;
         heap->freed_slots += freed;
         heap->empty_slots += empty;
         if (page->free_slots > 0) {

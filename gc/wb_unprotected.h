@@ -25,12 +25,11 @@
  *
  *   sets a bit     gc_wb_unprotected_set: a new object, its Ractor, with no lock; an
  *                  object that loses its barriers, any Ractor, with no lock while its age is 0
- *   clears bits    the sweep, with the VM lock, of a page that nobody allocates
- *                  from; compaction, while all stand.  A Ractor that sweeps a page
- *                  without the lock refuses one with dead objects that have the
- *                  bit (gc/sweep_claim.h), and so clears none; another Ractor's
- *                  object may lose its barriers in the page that is being swept: while
- *                  nothing is cleared
+ *   clears bits    the sweep, with the VM lock, of a page that nobody allocates from, while all
+ *                  stand; compaction, likewise.  A Ractor that has swept a page without the
+ *                  lock (gc/sweep_claim.h) clears those of dead objects, with it, by an
+ *                  atomic and: another Ractor's object, that lives there, may lose its
+ *                  barriers meanwhile
  *   reads          gc_wb_unprotected, any Ractor; the GC, while all stand, and who marks in
  *                  a write barrier, with the VM lock: each asks for the bit of an object
  *                  that it knows, which has been told before
@@ -49,6 +48,13 @@ static inline void
 gc_wb_unprotected_set(VALUE obj)
 {
     __atomic_fetch_or(&GET_HEAP_WB_UNPROTECTED_BITS(obj)[BITMAP_INDEX(obj)], BITMAP_BIT(obj), __ATOMIC_RELAXED);
+}
+
+/* Of the bits of a page's +word+ those of the objects +living+ stay.  Who has swept the page, VM lock. */
+static inline void
+gc_wb_unprotected_keep(bits_t *word, bits_t living)
+{
+    __atomic_fetch_and(word, living, __ATOMIC_RELAXED);
 }
 
 static inline bits_t

@@ -18,7 +18,7 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
       def self.simple(i)
         [[i, i], "a#{i}b", "long" * 40, { i => 1 }, Array.new(20, i), Point.new(i, i), Ten.new(*(0..9)), Many.new(i), -> { i },
          2**70 + i, i * 1e300, Rational(i + 1, 3), Complex(i, 1), /\d/.match("a1"), [1, 2].each, i..(i + 1), Object.new,
-         (0..20).to_h { |k| [k, i] }, /#{i}y/]
+         (0..20).to_h { |k| [k, i] }, /#{i}y/, "\u00e9#{i}".upcase, [i, 1].each.tap { |list| i % 3 == 0 && list.next }]
       end
 
       def self.mixed(i)
@@ -44,7 +44,8 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
           next unless k
           right = made[0] == [k, k] && made[1] == "a#{k}b" && made[2] == "long" * 40 && made[3] == { k => 1 } &&
                   made[4] == Array.new(20, k) && made[5] == Point.new(k, k) && made[8].call == k && made[9] == 2**70 + k &&
-                  made[13][0] == "1" && made[15] == (k..k + 1) && made[17][20] == k && made[18].match?("#{k}y") && (!made[20] || made[20].one == (k % 12 == 0 ? 2 : 1))
+                  made[13][0] == "1" && made[15] == (k..k + 1) && made[17][20] == k && made[18].match?("#{k}y") && made[19] == "\u00c9#{k}" &&
+                  (k % 3 != 0 || made[20].peek == 1) && (!made[22] || made[22].one == (k % 12 == 0 ? 2 : 1))
           raise "wrong: #{k}" unless right
         end
         :ok
@@ -81,6 +82,20 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
       end
       assert_include(states, :sweeping)
       ractor << :end
+    RUBY
+  end
+
+  # Pages that are found empty go back, whoever sweeps them: else the heap stays large, and is collected again and again (38 times).
+  def test_a_heap_that_is_too_large_shrinks_while_ractors_fill_it
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      made = Array.new(600_000) { |i| [i] }
+      GC.start
+      made.clear
+      pages, majors = GC.stat.values_at(:heap_allocated_pages, :major_gc_count)
+      ractors = Array.new(4) { Ractor.new { Ractor.yield(400_000.times { |i| [i, "a#{i}"] }) while Ractor.receive } }
+      8.times { ractors.each { |ractor| ractor << true }.each(&:take) }
+      assert_operator(GC.stat(:heap_allocated_pages), :<, pages * 0.6)
+      assert_operator(GC.stat(:major_gc_count) - majors, :<, 20)
     RUBY
   end
 

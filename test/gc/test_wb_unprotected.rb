@@ -43,6 +43,21 @@ class TestLockfreeGCWbUnprotected < Test::Unit::TestCase
     RUBY
   end
 
+  # The bit of a Fiber is not that of the object which comes into its slot.
+  def test_racing_sweep_of_objects_without_write_barriers
+    assert_separately(%w[-W:no-experimental -robjspace], PREAMBLE + <<~'RUBY', timeout: 120)
+      kept = Array.new(6) {
+        Ractor.new do
+          Array.new(40) do
+            2_000.times { |i| i % 5 == 0 ? Fiber.new { 1 }.resume : Fiber.new { 2 } }
+            Array.new(2_000) { Object.new }.each_slice(20).map(&:first)
+          end
+        end
+      }.flat_map(&:take).flatten
+      assert_equal(24_000, kept.count { |object| ObjectSpace.dump(object).include?('"wb_protected":true') })
+    RUBY
+  end
+
   def test_racing_objects_without_write_barriers_under_stress
     assert_separately(%w[-W:no-experimental], PREAMBLE + <<~'RUBY', timeout: 120)
       ractors = 4.times.map { Ractor.new { Work.run(300).size } }

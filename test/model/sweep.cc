@@ -13,10 +13,11 @@
  * A page is one dead object and one that lives.  What the sweep does to the dead
  * one, and what the owner of the page then makes of its slot, are plain words; so
  * are the bits of the page, of which a write barrier changes the living one's with
- * the lock.
+ * the lock, and that it has lost its barriers (gc/wb_unprotected.h) is told without.
  */
 
-#define SCENARIOS(S) S(two_sweepers) S(step_beside) S(dead_in_table) S(write_barrier)
+#define SCENARIOS(S) S(two_sweepers) S(step_beside) S(dead_in_table) S(write_barrier) \
+    S(barriers_lost)
 
 #define MUTANTS(M) \
     M(two_sweepers, CLAIMED_WITHOUT_LOCK, "a page is claimed without the lock") \
@@ -29,7 +30,9 @@
     M(dead_in_table, FREED_ALONE, "what is in a table is freed without the lock") \
     M(dead_in_table, SWEPT_TOO_EARLY, "the page is said to be swept before it is") \
     M(write_barrier, AGE_WITHOUT_LOCK, "the age of what is dead is cleared without the lock") \
-    M(write_barrier, BITS_NOT_COPIED, "the bits are read without the lock")
+    M(write_barrier, BITS_NOT_COPIED, "the bits are read without the lock") \
+    M(barriers_lost, KEPT_PLAINLY, "the bits of what has died are cleared by a load and a store") \
+    M(barriers_lost, NOT_KEPT, "the bits of what has died stay")
 
 #include "model.h"
 
@@ -42,6 +45,7 @@ struct sweep_scenario : stopping_scenario<S, RACTORS> {
     rl::var<int> pages[PAGES], next, claims;
     rl::var<int> claimed[RACTORS];
     rl::var<int> slot[PAGES], before_sweep[PAGES], bits[PAGES], swept[PAGES];
+    rl::atomic<int> unprotected[PAGES]; /* 1: what has died, 2: what lives */
 
     void
     start(int kind_of_last)
@@ -55,6 +59,7 @@ struct sweep_scenario : stopping_scenario<S, RACTORS> {
             before_sweep[i]($) = 1;
             bits[i]($) = 0;
             swept[i]($) = 0;
+            unprotected[i].store(1, rl::mo_relaxed, $);
         }
     }
 
@@ -82,12 +87,26 @@ struct sweep_scenario : stopping_scenario<S, RACTORS> {
         return true;
     }
 
+    /* gc_wb_unprotected_keep */
+    void
+    keep(int page)
+    {
+        if (mutant == NOT_KEPT) return;
+        if (mutant == KEPT_PLAINLY) {
+            unprotected[page].store(unprotected[page].load(rl::mo_relaxed, $) & ~1, rl::mo_relaxed, $);
+        }
+        else {
+            unprotected[page].fetch_and(~1, rl::mo_relaxed, $);
+        }
+    }
+
     /* gc_sweep_claim_end */
     int
     end_claim(int me)
     {
         int page = claimed[me]($);
         bits[page]($) = bits[page]($) & ~1;
+        keep(page);
         claimed[me]($) = NO_PAGE;
         claims($) = claims($) - 1;
         return page;
@@ -252,6 +271,25 @@ struct write_barrier : sweep_scenario<write_barrier, 2> {
     }
 
     void after() { RL_ASSERT(bits[0]($) & 2); }
+};
+
+/* Another's object, that lives in the page, loses its barriers. */
+struct barriers_lost : sweep_scenario<barriers_lost, 2> {
+    void setup() { start(DEAD); }
+
+    void
+    ractor(int me)
+    {
+        if (me == 0) {
+            allocate(me);
+        }
+        else {
+            unprotected[0].fetch_or(2, rl::mo_relaxed, $);
+        }
+        end();
+    }
+
+    void after() { RL_ASSERT(unprotected[0].load(rl::mo_relaxed, $) == 2); }
 };
 
 ENTRIES
