@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+# test_thread_sync.rb - thread_mutex_of_dead_fiber.patch: a Mutex that a Fiber has locked which is dead.
+
+require "test/unit"
+require_relative "assert_ractors"
+
+class TestLockfreeThreadSync < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
+  # Both die in one collection, in either order.
+  DIE = <<~'RUBY'
+    def die(times)
+      times.times do
+        2000.times { Fiber.new { (mutex = Mutex.new).lock; Fiber.yield; mutex }.resume }
+        20_000.times { |i| ["x" * 600, i] }
+      end
+      Thread.current.alive?
+    end
+  RUBY
+
+  def test_mutex_and_fiber_die
+    assert_separately(%w[-W0 --disable-gems], DIE + "assert(die(15))", timeout: 60)
+  end
+
+  def test_racing_mutex_and_fiber_die
+    assert_ractors(DIE + <<~'RUBY')
+      ractors = Array.new(4) { Ractor.new { die(8) } }
+      assert_equal([true] * 4, ractors.map(&:take))
+    RUBY
+  end
+
+  def test_mutex_outlives_its_fiber
+    assert_ractors(<<~'RUBY')
+      mutex = Mutex.new
+      lock = proc { begin mutex.lock rescue $!.message end }
+      Fiber.new { mutex.lock; Fiber.yield }.resume
+      3.times { 2000.times { Fiber.new { "x" * 600 }.resume }; GC.start }
+      assert_match(/owned by another fiber belonging to the same thread/, lock.call)
+      waiting = Thread.new(&lock)
+      Thread.pass until waiting.stop?
+      waiting.kill.join
+      assert_predicate(mutex, :locked?)
+
+      # its thread ends: it is free
+      thread = Thread.new { (mutex = Mutex.new).lock; Fiber.new { Fiber.yield }.resume }
+      thread.join
+      GC.start
+      assert_same(mutex, lock.call)
+    RUBY
+  end
+
+  # The threads of other Ractors, which have Mutexes locked, are none in the child.
+  def test_racing_mutex_and_fork
+    omit "no fork" unless Process.respond_to?(:fork)
+    assert_ractors(STATUS + <<~'RUBY')
+      3.times do
+        Ractor.new do
+          mutex = Mutex.new
+          2.times.map { Thread.new { loop { mutex.synchronize { Fiber.new { Mutex.new.lock; Fiber.yield }.resume; sleep 0.0005 } } } }.each(&:join)
+        end
+      end
+      statuses = Array.new(20) { status(fork { 3.times { Array.new(30_000) { [1] }; GC.start }; exit!(Ractor.new { Mutex.new.synchronize { 3 } }.take) }) }
+      assert_equal([3], statuses.uniq)
+    RUBY
+  end
+end
