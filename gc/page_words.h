@@ -23,7 +23,9 @@
  * Invariants.
  *   [1] From a look at the field to the last use of its words there is no safe point.
  *       So a stop finds nobody in them, and they are freed by a stop alone: when the
- *       sweep of a page leaves nothing in them (trim), or with the page.
+ *       sweep of a page leaves nothing in them (trim), or with the page.  Or when a page in
+ *       which nothing lives leaves its heap (gc_sweep_empty_page): nobody has an object of
+ *       it to ask for.
  *   [2] The word of a free slot is 0: it is cleared before the slot goes to a list.
  *
  * Order.  The field is set by compare-and-swap, release on success (gc_page_words_make);

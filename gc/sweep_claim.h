@@ -44,7 +44,7 @@
  *                     mark bits, which change together, with the lock; and asked of such
  *                     objects only as are not freed without it; of a call cache with all
  *                     stopped; and of the second form of a method that lives, which that marks.
- *   an empty page     that is to go back to the system does, as in a step, as it is found.
+ *   an empty page     that is to go back to the system does, as in a step, and no more of them at a time.
  *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
  *                     ends the sweep of the heap.
  *   the first step    is a part of the collection, and sweeps no more than gives each
@@ -63,6 +63,8 @@
 
 #define GC_SWEEP_CLAIM_LOOKS_AT 32           /* pages */
 #define GC_SWEEP_CLAIM_MALLOC    (256 * 1024) /* bytes of malloc's in one page */
+
+static int gc_sweep_step_scale(rb_heap_t *heap);
 
 /* Whether freeing +obj+, which is dead, is nobody else's business.  Any Ractor, no lock. */
 static inline bool
@@ -219,7 +221,7 @@ gc_sweep_claim_end(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
         __atomic_fetch_and(&page->age_bits[i], ~dead_ages, __ATOMIC_RELAXED); /* others look: gc_wb_unprotect_new */
     }
     for (int i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) {
-        if (page->wb_unprotected_bits[i] & ~page->mark_bits[i]) gc_wb_unprotected_keep(&page->wb_unprotected_bits[i], page->mark_bits[i]);
+        gc_wb_unprotected_keep(&page->wb_unprotected_bits[i], page->mark_bits[i]);
     }
     page->heap->total_freed_objects += cache->claimed_freed;
     cache->claimed_page = NULL;
@@ -241,8 +243,18 @@ gc_sweep_claim_give_back(void *c, void *objspace_ptr)
     ccan_list_add_before(&heap->pages, &heap->sweeping_page->page_node, &page->page_node);
     heap->sweeping_page = page;
 
-    heap->freed_slots += cache->claimed_freed;
-    heap->empty_slots -= cache->claimed_freed; /* which the step will count */
+    page->claimed_freed = cache->claimed_freed; /* the step counts it: gc_sweep_claim_count */
+    heap->total_freed_objects -= cache->claimed_freed;
+}
+
+/* Of the slots that a step has found empty in +page+, those were freed which a Ractor had freed that claimed it.  All others
+ * stand. */
+static inline void
+gc_sweep_claim_count(struct heap_page *page, int *freed_slots, int *empty_slots)
+{
+    *freed_slots += page->claimed_freed;
+    *empty_slots -= page->claimed_freed;
+    page->claimed_freed = 0;
 }
 
 /* All others stand, or have ended. */
@@ -263,11 +275,14 @@ gc_sweep_claim_garbage_p(rb_objspace_t *objspace, VALUE obj)
     return garbage;
 }
 
-/* With the VM lock: +page+ of +heap+, in which nothing lives, is one of the objspace's empty pages. */
+/* With the VM lock: +page+ of +heap+, swept, in which nothing lives, is one of the objspace's empty pages.  Nobody asks for a
+ * word of it: it has none of an object, and gets new ones, of another size perhaps, with its next heap. */
 static void
 gc_sweep_empty_page(rb_objspace_t *objspace, rb_heap_t *heap, struct heap_page *page)
 {
     heap_unlink_page(objspace, heap, page);
+    gc_page_words_free(&page->object_ids);
+    gc_page_words_free(&page->generic_ivars);
     page->heap = NULL;
     page->start = 0;
     page->slot_size = 0;
@@ -283,12 +298,13 @@ gc_sweep_empty_page(rb_objspace_t *objspace, rb_heap_t *heap, struct heap_page *
     objspace->empty_pages_count++;
 }
 
-/* With the VM lock: whether +page+, swept, and nobody's, is to go back to the system.  If so it does not belong to its heap any
- * more, but is kept for whoever wants a page, until the collection ends. */
+/* With the VM lock: whether +page+, swept, and nobody's, is to go back to the system, as the +given+th since this Ractor looks for
+ * one.  If so it does not belong to its heap any more, but is kept for whoever wants a page, until the collection ends. */
 static bool
-gc_sweep_gives_back(rb_objspace_t *objspace, struct heap_page *page)
+gc_sweep_gives_back(rb_objspace_t *objspace, struct heap_page *page, int given)
 {
     if (page->free_slots < page->total_slots || heap_pages_freeable_pages == 0) return false;
+    if (given >= GC_SWEEP_PAGES_FREEABLE_PER_STEP * gc_sweep_step_scale(page->heap)) return false;
     if (gc_room_unlink_limit(objspace, page->heap, 1) == 0) return false;
 
     heap_pages_freeable_pages--;
@@ -301,6 +317,7 @@ static struct heap_page *
 gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, unsigned int *lev)
 {
     bits_t dead[HEAP_PAGE_BITMAP_LIMIT];
+    int given = 0;
 
     while (!heap->free_pages && gc_sweep_claim(objspace, cache, heap, dead)) {
         size_t empty, collection = objspace->profile.count;
@@ -327,7 +344,7 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
         page->free_slots = (unsigned short)(freed + empty);
         page->free_next = NULL;
         gc_setup_mark_bits(page);
-        if (gc_sweep_gives_back(objspace, page)) continue;
+        if (gc_sweep_gives_back(objspace, page, given)) { given++; continue; }
         heap->freed_slots += freed;
         heap->empty_slots += empty;
         if (page->free_slots > 0) {

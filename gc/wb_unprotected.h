@@ -54,7 +54,7 @@ gc_wb_unprotected_set(VALUE obj)
 static inline void
 gc_wb_unprotected_keep(bits_t *word, bits_t living)
 {
-    __atomic_fetch_and(word, living, __ATOMIC_RELAXED);
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) & ~living) __atomic_fetch_and(word, living, __ATOMIC_RELAXED);
 }
 
 static inline bits_t

@@ -99,6 +99,57 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
     RUBY
   end
 
+  # No more of them than in a step, as who wants a page waits: it were 1,600.
+  def test_pages_that_one_allocation_gives_back
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      made = Array.new(3_000_000) { |i| [i] }
+      GC.start
+      ractor = Ractor.new { Ractor.receive }
+      made.clear
+      GC.start(full_mark: true, immediate_sweep: false)
+      given = Array.new(100_000) do |i|
+        empty = GC.stat(:heap_empty_pages)
+        made[0] = [i]
+        GC.stat(:heap_empty_pages) - empty
+      end
+      assert_include(1..64, given.max)
+      ractor << :end
+    RUBY
+  end
+
+  # An empty page has the words of objects of its last heap no more: another heap, of smaller slots, takes it.
+  def test_racing_ids_and_variables_of_pages_that_change_heaps
+    [["object_id", "object_id"], ["instance_variable_set(:@a, %s)", "instance_variable_get(:@a)"]].each do |set, get|
+      assert_separately(%w[-W:no-experimental --disable-gems], <<~RUBY, timeout: 60)
+        def told(object, i) = object.then { |o| o.#{set % "i"}; o.#{get} }
+        made = Array.new(200_000) { |i| ("z" * 200).tap { |string| told(string, i) } }
+        GC.start
+        made.clear
+        fillers = Array.new(3) do
+          Ractor.new do
+            while (turn = Ractor.receive)
+              20_000.times { |i| told("z" * 200, i) }
+              kept = Array.new(turn % 3 == 2 ? 60_000 : 5_000) { |i| [i] }
+              10_000.times { |i| told("z" * 200, i) }
+              Ractor.yield(kept.each_with_index.map { |array, i| told(array, i) }.uniq.size == kept.size)
+            end
+          end
+        end
+        looked = 0
+        20.times do |turn|
+          assert_equal([true] * 3, fillers.each { |filler| filler << turn }.map(&:take))
+          next unless GC.stat(:heap_empty_pages) > 15
+
+          looked += 1
+          kept = Array.new(9_000) { "y" * 50 }
+          kept.each_with_index { |string, i| told(string, i) }
+          assert_equal(9_000, kept.map { |string| string.#{get} }.uniq.size)
+        end
+        assert_operator(looked, :>, 0)
+      RUBY
+    end
+  end
+
   # What is freed late must not look like garbage that has become old: 6 major collections in stock's order, 40 without.
   def test_no_major_collections_where_malloc_has_more_than_the_heap
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
