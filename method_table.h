@@ -20,7 +20,7 @@ void rb_method_table_foreach_after(VALUE klass, void (*first)(VALUE klass, void 
                                    rb_id_table_foreach_func_t *func, void *data);
 
 /* Whether +klass+ has never had a method +mid+ by itself, in the table that is now its own, as far as that tells without the
- * lock.  Any Ractor.  Synchronises with who gives it another table: RCLASS_M_TBL_INIT, rb_prepend_module. */
+ * lock.  Any Ractor.  Synchronises with who gives it another table: RCLASS_M_TBL_INIT, class_origin_store_release. */
 static inline bool
 rb_method_table_lacks(VALUE klass, ID mid)
 {
@@ -39,31 +39,31 @@ rb_class_unmet_p(VALUE klass, VALUE c)
         !RCLASS_CC_TBL(klass) && rb_id_table_unused_p(RCLASS_M_TBL(klass));
 }
 
-/* Puts +origin+, the copy of +klass+ that has its methods, above it.  What may be raised is raised first; the copy is marked as
- * an origin before walks without the lock find it; and it is the super of +klass+ before it is its origin: whoever sees the two
- * so looks at the class's own twice, and the other way round not at all.  Any Ractor, VM lock.  Synchronises with
- * rb_class_super_load_acquire, and with rb_const_search_from, which loads the origin, acquire, and then the super. */
+/* Puts +origin+, the copy of +klass+ that has its methods, above it; +m_tbl+ is the table of what +klass+ itself has from now on.
+ * What may be raised is raised first; the copy is marked as an origin before walks without the lock find it; and it is the super
+ * of +klass+ before it is its origin: whoever sees the two so looks at the class's own twice, and the other way round not at
+ * all.  From the mark to the table there is no safe point: in the child of a fork two would own one table.  Any Ractor, with the
+ * VM lock where others know +klass+.  Synchronises with rb_class_super_load_acquire; with rb_const_search_from, which loads the
+ * origin, acquire, and then the super; and with vm_method_once, which loads the table, acquire, and then the super. */
 static inline void
-class_origin_store_release(VALUE klass, VALUE origin)
+class_origin_store_release(VALUE klass, VALUE origin, struct rb_id_table *m_tbl)
 {
     rb_class_remove_from_super_subclasses(klass);
     rb_class_subclass_add(origin, klass);
     FL_SET(origin, RICLASS_IS_ORIGIN);
     rb_class_super_store_release(klass, origin);
     rb_class_origin_store_release(klass, origin);
+    __atomic_store_n(&RCLASS_M_TBL(klass), m_tbl, __ATOMIC_RELEASE);
     rb_class_update_superclasses(klass);
 }
 
-/* The same for +iclass+, the copy of a module that has had no origin until now: +origin+ is a copy of the module's, +m_tbl+ the
- * table of what the module itself has from now on.  Any Ractor, VM lock.  Synchronises with vm_method_once, which asks for the
- * table, acquire, and then for the super. */
+/* The same for +iclass+, the copy of a module that has had no origin until now: +origin+ is a copy of the module's. */
 static inline void
 iclass_origin_store_release(VALUE iclass, VALUE origin, struct rb_id_table *m_tbl)
 {
     RICLASS_SET_ORIGIN_SHARED_MTBL(origin);
     RCLASS_SET_INCLUDER(origin, RCLASS_INCLUDER(iclass));
-    class_origin_store_release(iclass, origin);
-    __atomic_store_n(&RCLASS_M_TBL(iclass), m_tbl, __ATOMIC_RELEASE);
+    class_origin_store_release(iclass, origin, m_tbl);
 }
 
 /* method_refined.h */

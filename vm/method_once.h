@@ -54,7 +54,7 @@
  *
  * Orders.
  *   super       acquire          rb_class_super_store_release
- *   m_tbl       acquire          RCLASS_M_TBL_INIT, rb_prepend_module, release: an origin is there before it
+ *   m_tbl       acquire          RCLASS_M_TBL_INIT, class_origin_store_release: an origin is there before it
  *   the filter  acquire          hash_table_raw_insert: id_table_filter.h
  *   met_calls   relaxed          itself: if two Ractors are both first, nothing is wrong
  */
