@@ -168,7 +168,7 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
         ccan_list_add_before(&heap->pages, &heap->sweeping_page->page_node, &page->page_node);
     }
     cache->claimed_page = page;
-    cache->claimed_freed = 0;
+    cache->claimed_freed = page->claimed_freed; /* given back, and not swept since */
     objspace->claimed_pages++;
     return true;
 }
@@ -340,6 +340,8 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
 
         size_t freed = cache->claimed_freed;
         struct heap_page *page = gc_sweep_claim_end(objspace, cache);
+        empty -= page->claimed_freed; /* which another has freed */
+        page->claimed_freed = 0;
         page->flags.before_sweep = FALSE;
         page->free_slots = (unsigned short)(freed + empty);
         page->free_next = NULL;

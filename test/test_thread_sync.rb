@@ -49,6 +49,22 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
     RUBY
   end
 
+  # The end of a thread unlocks what it has, each of which forgets the next one: another thread that locked it had that, too.
+  def test_mutexes_of_a_thread_that_has_ended
+    assert_ractors(<<~'RUBY')
+      a, b = Mutex.new, Mutex.new
+      Thread.new { a.lock; b.lock }.join
+      Thread.new { b.lock }.join
+      a.lock
+      Thread.new { b.lock }.join
+      assert_predicate(a, :owned?)
+      mutexes = Array.new(300) { Mutex.new.tap { |mutex| Thread.new { Mutex.new.lock; mutex.lock }.join } }
+      GC.start
+      mutexes.each { |mutex| Thread.new { mutex.lock }.join }
+      assert_empty(mutexes.select(&:locked?))
+    RUBY
+  end
+
   # The threads of other Ractors, which have Mutexes locked, are none in the child.
   def test_racing_mutex_and_fork
     omit "no fork" unless Process.respond_to?(:fork)
