@@ -40,9 +40,9 @@ rb_class_unmet_p(VALUE klass, VALUE c)
 }
 
 /* Puts +origin+, the copy of +klass+ that has its methods, above it; +m_tbl+ is the table of what +klass+ itself has from now on.
- * NoMemoryError is raised before anything but the lists has changed; the copy is marked as an origin before walks without the lock find it; and it is the super
- * of +klass+ before it is its origin: whoever sees the two so looks at the class's own twice, and the other way round not at
- * all.  From the mark to the table there is no safe point: in the child of a fork two would own one table.  Any Ractor, with the
+ * NoMemoryError is raised before anything but the lists has changed; the copy is marked as an origin before walks without the
+ * lock find it; and it is the super of +klass+ before it is its origin: whoever sees the two so looks at the class's own twice,
+ * and the other way round not at all.  From the mark to the table there is no safe point: in the child of a fork two would own one table.  Any Ractor, with the
  * VM lock where others know +klass+.  Synchronises with rb_class_super_load_acquire; with rb_const_search_from, which loads the
  * origin, acquire, and then the super; and with vm_method_once, which loads the table, acquire, and then the super. */
 static inline void

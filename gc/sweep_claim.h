@@ -25,9 +25,9 @@
  *                     forgotten it: who looks there looks for the class first.
  *                     Classes, compiled code, what has a finalizer or an id that _id2ref
  *                     knows, and T_DATA with a function of its own that is not marked
- *                     (gc/typed_free.h), or without a type, are left as they are.  A page with one of those is given back, and swept with all
- *                     stopped; one with a zombie, which is freed when its finalizer has been
- *                     called, is not claimed.
+ *                     (gc/typed_free.h), or without a type, are left as they are.  A page with
+ *                     one of those is given back, and swept with all stopped; one with a zombie,
+ *                     which is freed when its finalizer has been called, is not claimed.
  *   without the lock  the slots of dead objects, their words, and the list of free slots.  All
  *   are written       else of the page may be another Ractor's, whose write barrier knows
  *                     what lives in it: its bits are copied as it is claimed, and
@@ -44,7 +44,10 @@
  *                     mark bits, which change together, with the lock; and asked of such
  *                     objects only as are not freed without it; of a call cache with all
  *                     stopped; and of the second form of a method that lives, which that marks.
- *   an empty page     that is to go back to the system does, as in a step, and no more of them at a time.
+ *   an empty page     that is to go back to the system does, as in a step, and no more of them at a
+ *                     time.
+ *   claimed_freed     of a page: how many slots Ractors have freed that claimed it.  Who has it
+ *                     claimed adds; who says that it is swept, that Ractor or a step, counts them.
  *   the last page     of a heap is not claimed, so that whoever sweeps it, in a step,
  *                     ends the sweep of the heap.
  *   the first step    is a part of the collection, and sweeps no more than gives each
@@ -54,8 +57,8 @@
  * rest of the pages is swept in steps, and at once: garbage that lies about for
  * long costs three times the memory there, and the time goes by in malloc.
  * Not where the next collection marks by increments and wants pages put by, where
- * all are to be told of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress, where the VM lock
- * is held for another reason, and not before there is a second Ractor.
+ * all are to be told of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress,
+ * where the VM lock is held for another reason, and not before there is a second Ractor.
  */
 
 #include "hrtime.h"
@@ -168,34 +171,35 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
         ccan_list_add_before(&heap->pages, &heap->sweeping_page->page_node, &page->page_node);
     }
     cache->claimed_page = page;
-    cache->claimed_freed = page->claimed_freed; /* given back, and not swept since */
     objspace->claimed_pages++;
     return true;
 }
 
-/* Without the lock: frees what is +dead+ in the claimed page; counts what is free.  False: some of it is left as it is. */
+/* Without the lock: frees what is +dead+ in the claimed page; counts +free_slots+.  False: some of it is
+ * left as it is. */
 static bool
-gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, const bits_t *dead, size_t *empty)
+gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, const bits_t *dead, unsigned short *free_slots)
 {
     struct heap_page *page = cache->claimed_page;
     const int slot_size = page->slot_size;
     uintptr_t p = page->start, end = p + (uintptr_t)page->total_slots * slot_size;
     bool all = true;
 
-    *empty = 0;
+    *free_slots = 0;
     for (; p < end; p += slot_size) {
         VALUE obj = (VALUE)p;
         if (!(dead[BITMAP_INDEX(obj)] & BITMAP_BIT(obj))) continue;
 
         rb_asan_unpoison_object(obj, false);
         if (BUILTIN_TYPE(obj) == T_NONE) {
-            (*empty)++;
+            (*free_slots)++;
         }
         else if (gc_sweep_claim_free(objspace, obj)) {
             gc_object_id_free_claimed(page, obj);
             (void)VALGRIND_MAKE_MEM_UNDEFINED((void*)obj, BASE_SLOT_SIZE);
             gc_sweep_claim_add_freeobj(page, obj);
-            cache->claimed_freed++;
+            page->claimed_freed++;
+            (*free_slots)++;
         }
         else {
             all = false;
@@ -223,7 +227,6 @@ gc_sweep_claim_end(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
     for (int i = 0; i < HEAP_PAGE_BITMAP_LIMIT; i++) {
         gc_wb_unprotected_keep(&page->wb_unprotected_bits[i], page->mark_bits[i]);
     }
-    page->heap->total_freed_objects += cache->claimed_freed;
     cache->claimed_page = NULL;
     objspace->claimed_pages--;
     return page;
@@ -242,9 +245,6 @@ gc_sweep_claim_give_back(void *c, void *objspace_ptr)
     ccan_list_del(&page->page_node);
     ccan_list_add_before(&heap->pages, &heap->sweeping_page->page_node, &page->page_node);
     heap->sweeping_page = page;
-
-    page->claimed_freed = cache->claimed_freed; /* the step counts it: gc_sweep_claim_count */
-    heap->total_freed_objects -= cache->claimed_freed;
 }
 
 /* Of the slots that a step has found empty in +page+, those were freed which a Ractor had freed that claimed it.  All others
@@ -320,12 +320,13 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
     int given = 0;
 
     while (!heap->free_pages && gc_sweep_claim(objspace, cache, heap, dead)) {
-        size_t empty, collection = objspace->profile.count;
+        size_t collection = objspace->profile.count;
+        unsigned short free_slots;
 
         rb_gc_cr_unlock(*lev);
         rb_hrtime_t start = objspace->flags.measure_gc ? rb_hrtime_now() : 0; /* not the process's, whose others compute */
         size_t malloc_freed = gc_malloc_freed;
-        bool all = gc_sweep_claimed_page(objspace, cache, dead, &empty);
+        bool all = gc_sweep_claimed_page(objspace, cache, dead, &free_slots);
         malloc_freed = gc_malloc_freed - malloc_freed;
         rb_hrtime_t time = start > 0 ? rb_hrtime_now() - start : 0;
         *lev = rb_gc_cr_lock();
@@ -338,17 +339,17 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
             return NULL;
         }
 
-        size_t freed = cache->claimed_freed;
         struct heap_page *page = gc_sweep_claim_end(objspace, cache);
-        empty -= page->claimed_freed; /* which another has freed */
+        unsigned short freed = page->claimed_freed;
         page->claimed_freed = 0;
+        heap->total_freed_objects += freed;
         page->flags.before_sweep = FALSE;
-        page->free_slots = (unsigned short)(freed + empty);
+        page->free_slots = free_slots;
         page->free_next = NULL;
         gc_setup_mark_bits(page);
         if (gc_sweep_gives_back(objspace, page, given)) { given++; continue; }
         heap->freed_slots += freed;
-        heap->empty_slots += empty;
+        heap->empty_slots += free_slots - freed;
         if (page->free_slots > 0) {
             asan_unlock_freelist(page);
             return page;
