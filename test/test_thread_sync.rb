@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_thread_sync.rb - thread_mutex_of_dead_fiber.patch: a Mutex that a Fiber has locked which is dead.
+# test_thread_sync.rb - thread_mutex_of_*.patch: a Mutex that a Fiber has locked which is dead, or a handler.
 
 require "test/unit"
 require_relative "assert_ractors"
@@ -62,6 +62,29 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
       GC.start
       mutexes.each { |mutex| Thread.new { mutex.lock }.join }
       assert_empty(mutexes.select(&:locked?))
+    RUBY
+  end
+
+  # The handler has the Mutex that its own thread is about to get: once, and with those that the thread has before it.
+  def test_mutex_that_a_trap_handler_locks
+    assert_ractors(<<~'RUBY')
+      before, mutex, after = Array.new(3) { Mutex.new }
+      main = Thread.current
+      got = nil
+      trap(:USR1) { got = mutex.try_lock }
+      20.times do
+        locked = Queue.new
+        other = Thread.new { mutex.synchronize { locked << 1; Thread.pass until main.stop?; Process.kill(:USR1, $$) } }
+        locked.pop
+        before.synchronize { mutex.lock }
+        assert_predicate(mutex, :owned?)
+        after.synchronize { mutex.unlock }
+        other.join
+        break if got
+      end
+      assert(got, "never in time")
+      Thread.new { before.lock; mutex.lock; after.lock }.join
+      assert_equal([false] * 3, [before, mutex, after].map(&:locked?))
     RUBY
   end
 
