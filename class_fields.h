@@ -173,6 +173,16 @@ rb_class_or_module_p(VALUE obj)
     return BUILTIN_TYPE(obj) == T_CLASS || BUILTIN_TYPE(obj) == T_MODULE;
 }
 
+/* The same, for who has a use for the shape id in the header ([E]): most objects' says that they do not. */
+static inline bool
+rb_shape_in_fields_p(VALUE obj)
+{
+#if SHAPE_IN_BASIC_FLAGS
+    if (LIKELY(RBASIC_SHAPE_ID(obj) != OBJ_TOO_COMPLEX_SHAPE_ID)) return false;
+#endif
+    return rb_class_or_module_p(obj);
+}
+
 /* The fields object of +klass+, or 0.  Any Ractor, no lock.
  * Synchronises with rb_class_fields_store_release (W5): without the acquire
  * the object's shape and values could be read before they were written. */
@@ -302,6 +312,7 @@ uint32_t rb_fields_table_count_load_acquire(const struct rb_fields_table *table)
 
 /* ---- shape.c: layouts ---------------------------------------------- */
 
+const rb_shape_t *rb_shape_iv_find(const rb_shape_t *shape, ID id);
 void rb_shape_iv_ids(rb_shape_t *shape, attr_index_t from, ID *ids);
 rb_shape_t *rb_shape_without_iv(rb_shape_t *shape, attr_index_t index);
 bool rb_shape_tree_lock_enter(unsigned int *lev);
@@ -333,7 +344,8 @@ VALUE rb_class_ivar_delete(VALUE klass, ID id, VALUE undef);
  * yjit/class_ivar.rs, which has the same struct. */
 struct rb_class_ivar_location {
     shape_id_t shape_id;
-    bool has_shape;             /* not without variables, not too complex */
+    bool has_fields;            /* a fields object, which never goes: [H] */
+    bool has_shape;             /* which is not the too complex one */
     bool set;
     bool heap;
     bool any_ractor;            /* rb_value_any_ractor_p of the value now */

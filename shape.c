@@ -102,6 +102,13 @@ ancestor_lookup(const rb_shape_t *shape, ID id)
     return NULL;
 }
 
+/* The shape that set +id+, +shape+ or an ancestor, or NULL.  As rb_shape_get_iv_index. */
+const rb_shape_t *
+rb_shape_iv_find(const rb_shape_t *shape, ID id)
+{
+    return ancestor_lookup(shape, id);
+}
+
 static bool
 index_of(const rb_shape_t *found, attr_index_t *value)
 {

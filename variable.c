@@ -52,12 +52,13 @@ fields_table(VALUE fields)
 static VALUE
 fields_lookup(VALUE fields, ID id)
 {
+    if (!fields) return Qundef;
     rb_shape_t *shape = fields_shape(fields);
     if (shape_too_complex_p(shape)) return rb_fields_table_lookup(fields_table(fields), id);
 
-    attr_index_t index;
-    if (!rb_shape_get_iv_index(shape, id, &index)) return Qundef;
-    return rb_fields_value_load_acquire(&rb_fields_ptr(fields)[index]);
+    const rb_shape_t *set = rb_shape_iv_find(shape, id);
+    if (!set) return Qundef;
+    return rb_fields_value_load_acquire(&rb_fields_ptr(fields)[set->next_iv_index - 1]);
 }
 
 /*
@@ -163,12 +164,13 @@ rb_class_ivar_locate(VALUE klass, ID id, struct rb_class_ivar_location *location
     attr_index_t index = 0;
 
     MEMZERO(location, struct rb_class_ivar_location, 1);
+    location->has_fields = fields != 0;
+    location->fields_obj_offset = rb_class_fields_obj_offset(klass);
     if (!fields || shape_too_complex_p(shape)) return;
 
     location->has_shape = true;
     location->shape_id = rb_shape_id(shape);
     location->heap = rb_fields_heap_p(fields);
-    location->fields_obj_offset = rb_class_fields_obj_offset(klass);
     location->shape_id_offset = offsetof(struct rb_imemo_fields, shape_id);
     location->values_offset = offsetof(struct rb_imemo_fields, as);
 

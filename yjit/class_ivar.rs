@@ -15,6 +15,7 @@ use super::*;
 #[derive(Default)]
 struct ClassIvarLocation {
     shape_id: u32,
+    has_fields: bool,
     has_shape: bool,
     set: bool,
     heap: bool,
@@ -34,14 +35,15 @@ pub fn class_or_module_p(value: VALUE) -> bool {
     !value.special_const_p() && matches!(value.builtin_type(), RUBY_T_CLASS | RUBY_T_MODULE)
 }
 
-/// Where the variable lies in the receiver at compile time, if that is a class or module whose fields have a shape.
+/// Where the variable lies in the receiver at compile time, if that is a class or module whose fields have a shape, or
+/// that has none.
 fn locate(receiver: VALUE, id: ID) -> Option<ClassIvarLocation> {
     if !class_or_module_p(receiver) {
         return None;
     }
     let mut location = ClassIvarLocation::default();
     unsafe { rb_class_ivar_locate(receiver, id, &mut location) };
-    location.has_shape.then(|| location)
+    (location.has_shape || !location.has_fields).then(|| location)
 }
 
 /// What is counted where compiled code gives up.
@@ -54,7 +56,7 @@ const GET: GiveUp = GiveUp { not_heap: Counter::getivar_not_heap, megamorphic: C
 const DEFINED: GiveUp = GiveUp { not_heap: Counter::definedivar_not_heap, megamorphic: Counter::definedivar_megamorphic };
 
 /// Guards that `recv` is a class or module with a fields object, once for self, and its fields of that shape, and returns
-/// the fields object.
+/// the fields object; or that it is one without, and returns 0.
 fn guard_fields_shape(
     jit: &mut JITState,
     asm: &mut Assembler,
@@ -76,6 +78,12 @@ fn guard_fields_shape(
     }
 
     let fields = asm.load(Opnd::mem(64, recv, location.fields_obj_offset));
+    if !location.has_fields {
+        asm_comment!(asm, "guard no fields object");
+        asm.test(fields, fields);
+        jit_chain_guard(JCC_JNZ, jit, asm, max_chain_depth, give_up.megamorphic);
+        return fields;
+    }
     if !guarded {
         asm_comment!(asm, "guard fields object, which never goes: [H] in class_fields.h");
         asm.test(fields, fields);

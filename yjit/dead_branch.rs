@@ -133,6 +133,18 @@ pub(super) fn dead_p(branch: &Branch) -> bool {
         get_version_list(blockid).map_or(true, |versions| !versions.contains(&block))
 }
 
+/// Whether what lies behind a branch is `block`; or nops, with which its own block, if that is short, is filled up, and then
+/// `block`. Upstream does not ask the latter: the branch is not told that `block` has been invalidated, and from then on each
+/// time that the code falls into it, it leaves for the interpreter. So did a method whose first call was made by compiled
+/// code, with its constants not yet in their caches. VM lock.
+pub(super) fn falls_into(branch: &Branch, block: &Block) -> bool {
+    if branch.end_addr.get() == block.start_addr {
+        return true;
+    }
+    let own_end = unsafe { branch.block.get().as_ref() }.get_end_addr();
+    branch.gen_fn.get_shape() != BranchShape::Default && own_end == block.start_addr
+}
+
 /// Whose branch it becomes that `block` has nothing but, when `block` is freed and the branch leads to `next`: that of the
 /// block that falls into it. Where none does, `next` will do if all that jumps to `block` is told when `next` is invalidated:
 /// returns and branches are, and the entry of a method, but an entry with optional parameters is not. A caller that falls

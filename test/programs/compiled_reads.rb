@@ -70,6 +70,27 @@ p Emptied.around(:nothing), Emptied.around(:strip), Twin.around(:strip), Twin.ar
 Twin.strip
 p Twin.instance_variables, Ractor.new { refused { Twin.around(:nothing) } }.take
 
+# A class without variables, and with some, at one site; the first is set between two reads, removed, and set by another Ractor.
+class Unset
+  class << self
+    def get = @a
+    def set? = defined?(@a)
+    def fill = (@a = 3)
+    def between = [@a, defined?(@a), fill, @a, defined?(@a)]
+  end
+end
+unset = Array.new(4) { |i| Object.const_set("Unset#{i}", Class.new(Unset)) }
+20.times { unset.each { |klass| klass.get; klass.set? } }
+p unset.map { |klass| [klass.get, klass.set?] }, unset[0].between, unset[0].between, unset[1].between
+unset[0].remove_instance_variable(:@a)
+p [unset[0].get, unset[0].set?, unset[1].get, unset[1].set?]
+Unset.class_variable_set(:@@b, 1)
+unset[2].const_set(:C, 1)
+p [unset[2].get, unset[2].set?, Unset.get, Unset.set?]
+p Ractor.new(unset[2]) { |klass| 20.times { klass.get }; (klass.fill rescue $!.class) || klass.get }.take
+unset[2].instance_variable_set(:@a, ["unshareable"])
+p Ractor.new(unset[2]) { |klass| [refused { klass.get }, klass.set?] }.take, unset[2].get
+
 # What one Ractor reads and computes with changes its kind, both ways.
 module Kinds
   class << self

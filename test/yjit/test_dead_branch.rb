@@ -150,6 +150,38 @@ class TestLockfreeYjitDeadBranch < Test::Unit::TestCase
     RUBY
   end
 
+  # The block of `i = 0` is short, and filled up with nops before that of the constant, which is invalidated when the constant
+  # is found: the first call is made by compiled code. A loop that is left for the interpreter at each turn gets an entry.
+  def test_invalidate_block_behind_a_short_block
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems --yjit], <<~'RUBY', timeout: 60)
+      module Shown
+        class State; def self.show(a, b, c) = a; end
+        module_function
+        def show(value, state = nil)
+          if State === state
+            state.show(value)
+          else
+            State.show(value, state, nil)
+          end
+        end
+      end
+      def often(n)
+        i = 0
+        while i < n
+          Shown.show(1)
+          i += 1
+        end
+      end
+      300.times { |i| next if i < 250; often(3) }
+      i = 0
+      (often(1); i += 1) while i < 40
+      before = RubyVM::YJIT.runtime_stats(:compiled_loop_entry)
+      often(5000)
+      assert_equal before, RubyVM::YJIT.runtime_stats(:compiled_loop_entry)
+    RUBY
+  end
+
   # Else each site of `times` counts twice towards the number that YJIT makes code of their own for.
   def test_deferring_block_behind_a_short_block_is_deleted
     omit "no YJIT" unless defined?(RubyVM::YJIT.enable)

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+# yjit/test_insn_calls.rb - yjit/insn_calls.rs: what instructions give that compiled code has the VM do.
+
+require "test/unit"
+require "open3"
+
+class TestLockfreeYjitInsnCalls < Test::Unit::TestCase
+  PROGRAM = File.join(__dir__, "../programs", "insn_calls.rb")
+
+  def setup
+    omit "no YJIT here" unless defined?(RubyVM::YJIT)
+  end
+
+  def output(*options)
+    out, err, status = Open3.capture3(EnvUtil.rubybin, "-W0", "--disable-gems", *options, PROGRAM)
+    assert_predicate status, :success?, err[0, 4000]
+    out
+  end
+
+  def test_same_as_interpreted
+    assert_equal output("--disable-yjit"), output("--yjit", "--yjit-call-threshold=1")
+    assert_equal output("--disable-yjit"), output("--yjit", "--yjit-call-threshold=5")
+  end
+
+  def test_goes_on_in_compiled_code
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=2 --yjit-stats=quiet], <<~'RUBY')
+      def take(list, default, hash)
+        a, *b = list
+        *c, d = list
+        hash["name"] = d
+        [a, b, c, d, default["name"], ENV["HOME"], hash["name"]]
+      end
+      arguments = [[1, 2, 3], Hash.new { |_, key| key }, {}]
+      40.times { take(*arguments) }
+      before = RubyVM::YJIT.runtime_stats
+      1000.times { take(*arguments) }
+      exits = RubyVM::YJIT.runtime_stats.sum { |name, n| name.start_with?("exit_") || name == :side_exit_count ? n - before[name] : 0 }
+      assert_operator(exits, :<, 10)
+    RUBY
+  end
+
+  def test_racing_to_ary_and_code
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=2], <<~'RUBY', timeout: 60)
+      class List
+        def to_ary = [1, 2, 3]
+        def [](key) = key.size
+      end
+      def parts(list) = (a, *b = list; [a, b, list["name"]])
+      takers = 4.times.map { Ractor.new { 60_000.times.all? { parts(List.new) == [1, [2, 3], 4] } } }
+      changer = Ractor.new do
+        300.times { |i| List.class_eval(i.odd? ? "def to_ary = [1, 2, 3]" : "def [](key) = key.size") }
+        :done
+      end
+      assert_equal([true] * 4 + [:done], [*takers, changer].map(&:take))
+    RUBY
+  end
+end
