@@ -32,6 +32,13 @@ invalidated_p_relaxed(const VALUE *flags)
     return __atomic_load_n(flags, __ATOMIC_RELAXED) & IMEMO_FL_USER5; /* METHOD_ENTRY_INVALIDATED */
 }
 
+/* Whether anything may be filed of +klass+.  With one Ractor not before the class has a cache of its own. */
+static inline bool
+filed_p(VALUE klass)
+{
+    return rb_multi_ractor_p() || RCLASS_CC_TBL(klass);
+}
+
 static inline struct vm_method_cache_entry *
 entry_of(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
@@ -58,7 +65,7 @@ lookup(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 const struct rb_callcache *
 rb_vm_method_cache_lookup(const struct rb_callinfo *ci, VALUE klass)
 {
-    return lookup(GET_RACTOR()->method_cache, ci, klass);
+    return filed_p(klass) ? lookup(GET_RACTOR()->method_cache, ci, klass) : NULL;
 }
 
 /* Whether +ci+ can be compiled in: it is a word, and no object. */
@@ -121,7 +128,7 @@ name_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
 const rb_callable_method_entry_t *
 rb_vm_method_names_lookup(VALUE klass, ID mid)
 {
-    if (!rb_multi_ractor_p()) return NULL;
+    if (!filed_p(klass)) return NULL;
 
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
     if (!cache || cache->names_state != __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE)) return NULL;
@@ -144,7 +151,7 @@ rb_vm_method_names_lack(VALUE klass, ID mid)
 void
 rb_vm_method_names_store(VALUE klass, ID mid, const rb_callable_method_entry_t *cme)
 {
-    struct vm_method_cache *cache = rb_multi_ractor_p() ? cache_of(GET_RACTOR()) : NULL;
+    struct vm_method_cache *cache = cache_of(GET_RACTOR());
     if (!cache) return;
 
     if (cache->names_state != vm_method_names_state) {

@@ -52,7 +52,8 @@
  *       is invalidated, as one that subclasses have found is.  And an entry goes by the class's
  *       table, which whoever prepends to the class gives to its origin.
  *
- * `names` and `own` are asked with several Ractors only: with one the lock is none.
+ * `own` is asked with several Ractors only: with one the lock is none.  Then what a class is
+ * asked for the first time is not filed in `names`, either: a new class is asked once.
  *
  * A call that is made without being filed, method_once.h, has its method in `once`
  * from where it was found to where the call begins, with nothing run in between.

@@ -322,6 +322,21 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
     RUBY
   end
 
+  # A collection empties the tables: what is found then is what there is.
+  def test_names_are_forgotten_with_one_ractor
+    assert_calls(CHANGES + <<~'RUBY')
+      before = 3.times.map { answers }.last
+      STEPS.each do |step|
+        eval(step)
+        now = answers
+        GC.start
+        assert_equal(answers, now, step)
+        3.times { answers }
+      end
+      assert_not_equal(before, answers)
+    RUBY
+  end
+
   # Main is one of those who ask; another Ractor changes what they ask for.
   def test_racing_define_and_respond_to
     assert_calls(<<~'RUBY')
