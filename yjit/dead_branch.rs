@@ -145,6 +145,13 @@ pub(super) fn falls_into(branch: &Branch, block: &Block) -> bool {
     branch.gen_fn.get_shape() != BranchShape::Default && own_end == block.start_addr
 }
 
+/// Which of the branches that lead to `block` falls into it; and if several do, each of which takes the place of what
+/// follows, the first of them, which is the one that code comes to. It is to be written last. VM lock.
+pub(super) fn first_that_falls_into(incoming: &[BranchRef], block: &Block) -> Option<usize> {
+    let branch = |i: &usize| unsafe { incoming[*i].as_ref() };
+    (0..incoming.len()).filter(|i| falls_into(branch(i), block)).min_by_key(|i| branch(i).start_addr.as_offset())
+}
+
 /// Whose branch it becomes that `block` has nothing but, when `block` is freed and the branch leads to `next`: that of the
 /// block that falls into it. Where none does, `next` will do if all that jumps to `block` is told when `next` is invalidated:
 /// returns and branches are, and the entry of a method, but an entry with optional parameters is not. A caller that falls

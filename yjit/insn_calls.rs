@@ -48,5 +48,10 @@ pub(super) fn gen_opt_aset_with(jit: &mut JITState, asm: &mut Assembler) -> Opti
 /// The operands of both instructions are the literal and the call; `sp_pops` is how many values they take.
 fn gen_or_send(jit: &mut JITState, asm: &mut Assembler, func: *const u8, sp_pops: usize) -> Option<CodegenStatus> {
     let (key, cd) = (jit.get_arg(0), jit.get_arg(1).as_ptr());
-    gen_send_dynamic(jit, asm, cd, sp_pops, |asm| asm.ccall(func, vec![EC, CFP, (cd as usize).into(), key.into()]))
+    gen_send_dynamic(jit, asm, cd, sp_pops, |asm| {
+        let val = asm.ccall(func, vec![EC, CFP, (cd as usize).into(), key.into()]);
+        asm.cmp(val, Qundef.into());
+        asm.je(Target::side_exit(Counter::opt_aref_with_qundef)); // of both
+        val
+    })
 }

@@ -39,6 +39,22 @@ class TestLockfreeYjitInsnCalls < Test::Unit::TestCase
     RUBY
   end
 
+  # A method in Ruby is called as the interpreter calls it: recursion through it does not use up the machine's stack.
+  def test_depth_of_recursion
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=2], <<~'RUBY')
+      class Deep
+        def initialize(n) = @n = n
+        def [](key) = @n == 0 ? 0 : deeper(Deep.new(@n - 1))
+        def deeper(other) = 1 + other["key"]
+        def []=(key, value); deeper_by_setting(Deep.new(@n - 1)) if @n > 0; end
+        def deeper_by_setting(other) = (other["key"] = 1)
+      end
+      20.times { Deep.new(3)["key"]; Deep.new(3)["key"] = 1 }
+      assert_equal(4501, Thread.new { Deep.new(0).deeper(Deep.new(4500)) }.value)
+      assert_equal(1, Thread.new { Deep.new(0).deeper_by_setting(Deep.new(4500)) }.value)
+    RUBY
+  end
+
   def test_racing_to_ary_and_code
     assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=2], <<~'RUBY', timeout: 60)
       class List
