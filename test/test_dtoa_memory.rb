@@ -49,7 +49,7 @@ class TestLockfreeDtoaMemory < Test::Unit::TestCase
     RUBY
   end
 
-  # A Float that is printed while numbers are in hand: a signal's handler runs between two steps only, but Integer() may raise.
+  # What is no Float is found out with numbers in hand.
   def test_errors_lose_nothing
     assert_separately(%w[-W0 --disable-gems], FLOATS + <<~'RUBY', timeout: 60)
       texts = ["1e", "1.5x", "1_", "1__0.0", "0x1p", "1." + "3" * 2000 + "z", "9" * 400]

@@ -88,6 +88,50 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
     RUBY
   end
 
+  # The same, where the one who waits is a Fiber that a scheduler lets wait; and by the scheduler itself.
+  def test_mutex_that_is_locked_while_a_scheduler_blocks
+    assert_ractors(<<~'RUBY')
+      class Scheduler
+        def initialize(inside) = @inside = inside
+        def block(blocker, timeout = nil)
+          Thread.pass until Thread.main[:released]
+          @inside.call
+          true
+        end
+        def unblock(blocker, fiber) = nil
+        def close = nil
+        def kernel_sleep(*) = nil
+        def io_wait(*) = nil
+        def fiber_interrupt(*) = nil
+        def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:resume)
+      end
+      mutex, before = Mutex.new, Mutex.new
+      got = []
+      trap(:USR1) { got << mutex.try_lock }
+      [-> { got << mutex.try_lock }, -> { Process.kill(:USR1, $$); Thread.pass until got.any? }].each do |inside|
+        got.clear
+        Thread.main[:released] = nil
+        locked, go_on = Queue.new, Queue.new
+        holder = Thread.new { mutex.lock; locked << 1; go_on.pop; mutex.unlock; Thread.main[:released] = true }
+        locked.pop
+        Fiber.set_scheduler(Scheduler.new(inside))
+        Fiber.schedule do
+          before.lock
+          go_on << 1
+          mutex.lock
+          got << mutex.owned?
+          mutex.unlock
+          got << before.owned?
+          before.unlock
+        end
+        Fiber.set_scheduler(nil)
+        holder.join
+        assert_equal([true] * 3, got)
+        assert_equal([false, false], [mutex, before].map(&:locked?))
+      end
+    RUBY
+  end
+
   # The threads of other Ractors, which have Mutexes locked, are none in the child.
   def test_racing_mutex_and_fork
     omit "no fork" unless Process.respond_to?(:fork)

@@ -121,20 +121,33 @@ name_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
     return &cache->names[hash_of((mid << 4) + klass, VM_METHOD_NAMES_BITS)];
 }
 
+static inline bool
+name_entry_is(const struct vm_method_name_entry *entry, VALUE klass, ID mid)
+{
+    return entry->klass == klass && entry->mid == mid;
+}
+
+/* Whether +entry+, which is not empty, is still so.  Its own Ractor.  Synchronises with rb_vm_method_names_forget. */
+static inline bool
+name_entry_valid_p(const struct vm_method_name_entry *entry)
+{
+    return entry->state == __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE) && !invalidated_p_relaxed(&entry->cme->flags);
+}
+
 /* The method, or the negative entry, that this Ractor has found before for +mid+ of
  * an instance of +klass+, if it is still so; or NULL.  Any Ractor, its own table.
- * Synchronises with rb_vm_method_names_forget: what was done before that is seen by
- * who hears of it.  Allocates and raises nothing. */
+ * What was done before rb_vm_method_names_forget is seen by who hears of that.
+ * Allocates and raises nothing. */
 const rb_callable_method_entry_t *
 rb_vm_method_names_lookup(VALUE klass, ID mid)
 {
     if (!filed_p(klass)) return NULL;
 
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
-    if (!cache || cache->names_state != __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE)) return NULL;
+    if (!cache) return NULL;
 
     const struct vm_method_name_entry *entry = name_entry_of(cache, klass, mid);
-    return entry->klass == klass && entry->mid == mid && !invalidated_p_relaxed(&entry->cme->flags) ? entry->cme : NULL;
+    return name_entry_is(entry, klass, mid) && name_entry_valid_p(entry) ? entry->cme : NULL;
 }
 
 /* Whether this Ractor has found before that instances of +klass+ have no method +mid+, or an undefined one, and it is still
@@ -154,15 +167,13 @@ rb_vm_method_names_store(VALUE klass, ID mid, const rb_callable_method_entry_t *
     struct vm_method_cache *cache = cache_of(GET_RACTOR());
     if (!cache) return;
 
-    if (cache->names_state != vm_method_names_state) {
-        MEMZERO(cache->names, struct vm_method_name_entry, numberof(cache->names));
-        cache->names_state = vm_method_names_state;
-    }
-    *name_entry_of(cache, klass, mid) = (struct vm_method_name_entry){ klass, mid, cme };
+    struct vm_method_name_entry *entry = name_entry_of(cache, klass, mid);
+    if (!rb_multi_ractor_p() && !name_entry_is(entry, klass, mid) && entry->klass && name_entry_valid_p(entry)) return;
+    *entry = (struct vm_method_name_entry){ klass, mid, cme, vm_method_names_state };
 }
 
 /* The cache of a class has lost what is still valid: [D].  Any Ractor, VM lock.
- * Synchronises with rb_vm_method_names_lookup. */
+ * Synchronises with name_entry_valid_p. */
 void
 rb_vm_method_names_forget(void)
 {

@@ -40,8 +40,8 @@
  *   [D] Where the answer of the class's own cache changes and the method stays
  *       valid, as when a class without subclasses gets a method that it has
  *       inherited, that cache loses its entry, and with the VM lock held
- *       vm_method_names_state advances: a table of names is as old as the state
- *       that it has, and is emptied if that is not the last.  Who does not see the
+ *       vm_method_names_state advances: an entry of `names` is as old as the state
+ *       that it has, and is none if that is not the last.  Who does not see the
  *       state advance has nothing of what was done before it, either.
  *       `calls` has no need of it: the call cache is told.
  *
@@ -53,7 +53,9 @@
  *       table, which whoever prepends to the class gives to its origin.
  *
  * `own` is asked with several Ractors only: with one the lock is none.  Then what a class is
- * asked for the first time is not filed in `names`, either: a new class is asked once.
+ * asked for the first time is not filed in `names`, either: a new class is asked once.  And
+ * what is there stays until it is wrong, or the next GC: where more classes are asked than
+ * there is room for, some are answered by the table, and the others cost no more than before.
  *
  * A call that is made without being filed, method_once.h, has its method in `once`
  * from where it was found to where the call begins, with nothing run in between.
@@ -91,11 +93,12 @@ struct vm_method_cache {
         const struct rb_callcache *cc;  /* NULL: empty */
     } calls[1 << VM_METHOD_CACHE_BITS];
 
-    rb_serial_t names_state, own_state; /* [D], [E] */
+    rb_serial_t own_state;              /* [E] */
     struct vm_method_name_entry {
         VALUE klass;                    /* 0: empty */
         ID mid;
         const struct rb_callable_method_entry_struct *cme;
+        rb_serial_t state;              /* [D] */
     } names[1 << VM_METHOD_NAMES_BITS];
 
     struct vm_method_own_entry {
