@@ -12,6 +12,7 @@
 
 #include "id_table.h"
 #include "internal/class.h"
+#include "internal/gc.h"
 
 struct rb_method_entry_struct;
 
@@ -42,15 +43,17 @@ rb_class_unmet_p(VALUE klass, VALUE c)
 /* Puts +origin+, the copy of +klass+ that has its methods, above it; +m_tbl+ is the table of what +klass+ itself has from now on.
  * NoMemoryError is raised before anything but the lists has changed; the copy is marked as an origin before walks without the
  * lock find it; and it is the super of +klass+ before it is its origin: whoever sees the two so looks at the class's own twice,
- * and the other way round not at all.  From the mark to the table there is no safe point: in the child of a fork two would own one table.  Any Ractor, with the
- * VM lock where others know +klass+.  Synchronises with rb_class_super_load_acquire; with rb_const_search_from, which loads the
- * origin, acquire, and then the super; and with vm_method_once, which loads the table, acquire, and then the super. */
+ * and the other way round not at all.  From the mark to the table there is no safe point: in the child of a fork two would own
+ * one table.  Any Ractor, with the VM lock where others know +klass+.  Synchronises with rb_class_super_load_acquire; with
+ * rb_const_search_from, which loads the origin, acquire, and then the super; and with vm_method_once, which loads the table,
+ * acquire, and then the super. */
 static inline void
 class_origin_store_release(VALUE klass, VALUE origin, struct rb_id_table *m_tbl)
 {
     rb_class_remove_from_super_subclasses(klass);
     rb_class_subclass_add(origin, klass);
     FL_SET(origin, RICLASS_IS_ORIGIN);
+    rb_gc_writebarrier_remember(origin); // marked before, it was without the methods, as 3.4.10 says
     rb_class_super_store_release(klass, origin);
     rb_class_origin_store_release(klass, origin);
     __atomic_store_n(&RCLASS_M_TBL(klass), m_tbl, __ATOMIC_RELEASE);
