@@ -2,24 +2,13 @@
 # yjit/test_class_ivar.rb - yjit/class_ivar.rs: compiled reads give what the interpreter gives.
 
 require "test/unit"
-require "open3"
+require_relative "assert_compiled"
 
 class TestLockfreeYJITClassIvar < Test::Unit::TestCase
-  PROGRAM = File.join(__dir__, "../programs", "compiled_reads.rb")
-
-  def setup
-    omit "no YJIT here" unless defined?(RubyVM::YJIT)
-  end
-
-  def output(*options)
-    out, err, status = Open3.capture3(EnvUtil.rubybin, "--disable-gems", *options, PROGRAM)
-    assert_predicate status, :success?, err[0, 4000]
-    out
-  end
+  include LockfreeAssertCompiled
 
   def test_same_as_interpreted
-    assert_equal output("--disable-yjit"), output("--yjit", "--yjit-call-threshold=1")
-    assert_equal output("--disable-yjit"), output("--yjit", "--yjit-call-threshold=5")
+    assert_same_as_interpreted("compiled_reads.rb")
   end
 
   # A read that called out would be counted among the sends or leave compiled code.

@@ -2,24 +2,13 @@
 # yjit/test_insn_calls.rb - yjit/insn_calls.rs: what instructions give that compiled code has the VM do.
 
 require "test/unit"
-require "open3"
+require_relative "assert_compiled"
 
 class TestLockfreeYjitInsnCalls < Test::Unit::TestCase
-  PROGRAM = File.join(__dir__, "../programs", "insn_calls.rb")
-
-  def setup
-    omit "no YJIT here" unless defined?(RubyVM::YJIT)
-  end
-
-  def output(*options)
-    out, err, status = Open3.capture3(EnvUtil.rubybin, "-W0", "--disable-gems", *options, PROGRAM)
-    assert_predicate status, :success?, err[0, 4000]
-    out
-  end
+  include LockfreeAssertCompiled
 
   def test_same_as_interpreted
-    assert_equal output("--disable-yjit"), output("--yjit", "--yjit-call-threshold=1")
-    assert_equal output("--disable-yjit"), output("--yjit", "--yjit-call-threshold=5")
+    assert_same_as_interpreted("insn_calls.rb")
   end
 
   def test_goes_on_in_compiled_code
