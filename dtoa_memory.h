@@ -28,24 +28,13 @@
 #define MALLOC dtoa_malloc
 
 #ifdef RB_THREAD_LOCAL_SPECIFIER
-
-#define DTOA_REGION_SIZE 2304 /* bytes, as upstream's private memory; 200,000 Floats at random were printed and parsed in 2,104 */
+# define DTOA_REGION_SIZE 2304 /* bytes, as upstream's private memory; 200,000 Floats at random were printed and parsed in 2,104 */
 
 static RB_THREAD_LOCAL_SPECIFIER struct {
     uint32_t living, used;      /* numbers, bytes */
     uint32_t last;              /* where the last one begins, if it lives, or used */
     uint64_t numbers[DTOA_REGION_SIZE / sizeof(uint64_t)];
 } dtoa_region;
-
-/* The numbers in the region of this thread are lost. */
-static inline void
-dtoa_region_reset(void)
-{
-    dtoa_region.living = dtoa_region.used = 0;
-}
-
-#else
-# define dtoa_region_reset() /* none */
 #endif
 
 /* Any Ractor, with its GVL.  Raises NoMemoryError, where upstream wrote to NULL: the numbers in hand are lost. */
@@ -54,13 +43,15 @@ dtoa_malloc(size_t size)
 {
     void *memory = malloc(size);
     if (!memory) {
-        dtoa_region_reset();
+#ifdef DTOA_REGION_SIZE
+        dtoa_region.living = dtoa_region.used = 0;
+#endif
         rb_memerror();
     }
     return memory;
 }
 
-#ifdef RB_THREAD_LOCAL_SPECIFIER
+#ifdef DTOA_REGION_SIZE
 
 /* Room for a number of +size+ bytes.  As dtoa_malloc. */
 static inline void *

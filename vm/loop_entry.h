@@ -137,13 +137,6 @@ vm_loop_table_add(struct rb_iseq_constant_body *body)
     return first;
 }
 
-/* Where to look for a head first.  Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4. */
-static inline uint64_t
-vm_loop_first_slot(const struct vm_loop_table *table, const struct rb_iseq_constant_body *body, const VALUE *head)
-{
-    return (uint64_t)(head - body->iseq_encoded) * UINT64_C(0x9e3779b97f4a7c15) >> table->shift;
-}
-
 /* The loop of +body+ with that head, made if there is none.  NULL: no memory.
  * The acquire pairs with vm_loop_table_add.  The head is claimed without order:
  * all else in the slot is zero since before the table was seen. */
@@ -154,7 +147,8 @@ vm_loop_of(struct rb_iseq_constant_body *body, const VALUE *head)
     if (UNLIKELY(!table) && !(table = vm_loop_table_add(body))) return NULL;
 
     const uint64_t mask = UINT64_MAX >> table->shift;
-    for (uint64_t i = vm_loop_first_slot(table, body, head);; i = (i + 1) & mask) {
+    /* Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4 */
+    for (uint64_t i = (uint64_t)(head - body->iseq_encoded) * UINT64_C(0x9e3779b97f4a7c15) >> table->shift;; i = (i + 1) & mask) {
         struct vm_loop *loop = &table->slots[i];
         const VALUE *found = __atomic_load_n(&loop->head, __ATOMIC_RELAXED);
         if (LIKELY(found == head)) return loop;
@@ -286,7 +280,6 @@ vm_loop_weight(rb_execution_context_t *ec, const rb_iseq_t *iseq)
 }
 
 /* The code to enter at the head that the frame on top has just come back to, or NULL. */
-NOINLINE(static rb_jit_func_t vm_loop_func(rb_execution_context_t *ec, const rb_control_frame_t *cfp));
 static rb_jit_func_t
 vm_loop_func(rb_execution_context_t *ec, const rb_control_frame_t *cfp)
 {
@@ -347,32 +340,12 @@ vm_loop_keeps_interpreting_p(const rb_control_frame_t *cfp)
     return UNLIKELY(ISEQ_BODY(cfp->iseq)->builtin_attrs & BUILTIN_ATTR_INLINE_BLOCK) && vm_loop_yields_to_hot_block_p(cfp);
 }
 
-/*
- * The code to enter, where the first slot that is looked at has it, as it does for
- * most loops that have code: vm_loop_func without what such a turn does not need.
- * NULL says nothing.
- */
-static inline rb_jit_func_t
-vm_loop_func_of_first_slot(const rb_execution_context_t *ec, const rb_control_frame_t *cfp)
-{
-    const struct rb_iseq_constant_body *body = ISEQ_BODY(cfp->iseq);
-    const struct vm_loop_table *table = __atomic_load_n(&body->loops, __ATOMIC_ACQUIRE); /* vm_loop_table_add */
-
-    if (!table || ec->loop_countdown < 0 || VM_ENV_ESCAPED_P(cfp->ep)) return NULL;
-    if (body->builtin_attrs & BUILTIN_ATTR_INLINE_BLOCK) return NULL;
-
-    const struct vm_loop *loop = &table->slots[vm_loop_first_slot(table, body, cfp->pc)];
-    if (__atomic_load_n(&loop->head, __ATOMIC_RELAXED) != cfp->pc || loop->settled_epoch != body->loop_epoch + 1) return NULL;
-    return loop->func;
-}
-
 /* A turn of a loop: the frame on top is at its head.  What it returns is above. */
 NOINLINE(static VALUE vm_loop_turn(rb_execution_context_t *ec, rb_control_frame_t *cfp));
 static VALUE
 vm_loop_turn(rb_execution_context_t *ec, rb_control_frame_t *cfp)
 {
-    rb_jit_func_t func = vm_loop_func_of_first_slot(ec, cfp);
-    if (!func) func = vm_loop_func(ec, cfp);
+    rb_jit_func_t func = vm_loop_func(ec, cfp);
     return func ? func(ec, cfp) : Qundef;
 }
 

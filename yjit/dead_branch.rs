@@ -26,6 +26,11 @@
 //! frees the block when the stub is hit, and the branch becomes one of the next block's: but the code before it still
 //! falls into it, after the next block has been invalidated as well, each time. It becomes one of what falls into it.
 //!
+//! A short block that may be invalidated is filled up with nops. Upstream puts them behind the branch by which it falls into
+//! the next block, and then does not see that it does: when that one is invalidated, the branch is not told, and the code
+//! leaves for the interpreter each time from then on. So did a method whose first call was made by compiled code, with its
+//! constants not yet in their caches. Here the nops come before the branch.
+//!
 //! Dead code that a Ractor is in the middle of goes on to the end of its instruction, with what it has embedded. Upstream
 //! neither marks nor updates that: code that is overwritten cannot be read any more. While there are several Ractors it is
 //! noted before, and marked, pinned, for as long as the dead block is kept.
@@ -133,25 +138,6 @@ pub(super) fn dead_p(branch: &Branch) -> bool {
         get_version_list(blockid).map_or(true, |versions| !versions.contains(&block))
 }
 
-/// Whether what lies behind a branch is `block`; or nops, with which its own block, if that is short, is filled up, and then
-/// `block`. Upstream does not ask the latter: the branch is not told that `block` has been invalidated, and from then on each
-/// time that the code falls into it, it leaves for the interpreter. So did a method whose first call was made by compiled
-/// code, with its constants not yet in their caches. VM lock.
-pub(super) fn falls_into(branch: &Branch, block: &Block) -> bool {
-    if branch.end_addr.get() == block.start_addr {
-        return true;
-    }
-    let own_end = unsafe { branch.block.get().as_ref() }.get_end_addr();
-    branch.gen_fn.get_shape() != BranchShape::Default && own_end == block.start_addr
-}
-
-/// Which of the branches that lead to `block` falls into it; and if several do, each of which takes the place of what
-/// follows, the first of them, which is the one that code comes to. It is to be written last. VM lock.
-pub(super) fn first_that_falls_into(incoming: &[BranchRef], block: &Block) -> Option<usize> {
-    let branch = |i: &usize| unsafe { incoming[*i].as_ref() };
-    (0..incoming.len()).filter(|i| falls_into(branch(i), block)).min_by_key(|i| branch(i).start_addr.as_offset())
-}
-
 /// Whose branch it becomes that `block` has nothing but, when `block` is freed and the branch leads to `next`: that of the
 /// block that falls into it. Where none does, `next` will do if all that jumps to `block` is told when `next` is invalidated:
 /// returns and branches are, and the entry of a method, but an entry with optional parameters is not. A caller that falls
@@ -160,10 +146,8 @@ pub(super) fn heir(block: &Block, next: BlockRef) -> Option<BlockRef> {
     let mut before = None;
     block.incoming.for_each(|incoming| {
         let incoming = unsafe { incoming.as_ref() };
-        let from = incoming.block.get();
-        // Behind the branch of a short block there may be nops, up to that block's end.
-        if incoming.end_addr.get() == block.start_addr || unsafe { from.as_ref() }.end_addr.get() == block.start_addr {
-            before = Some(from);
+        if incoming.end_addr.get() == block.start_addr {
+            before = Some(incoming.block.get());
         }
     });
     let told = block.iseq_range.start == 0 || Context::decode(block.ctx).is_return_landing();

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
-# test_thread_sync.rb - thread_mutex_of_*.patch: a Mutex that a Fiber has locked which is dead, or a handler.
+# test_thread_mutex.rb - thread_mutex.h: a Mutex that a Fiber has locked which is dead, or a handler.
 
 require "test/unit"
 require_relative "assert_ractors"
 
-class TestLockfreeThreadSync < Test::Unit::TestCase
+class TestLockfreeThreadMutex < Test::Unit::TestCase
   include LockfreeAssertRactors
 
   # Both die in one collection, in either order.
