@@ -62,4 +62,20 @@ rb_method_table_split_refined(VALUE klass, ID mid, const rb_method_entry_t *me)
     rb_method_table_insert(origin, RCLASS_M_TBL(origin), mid, method_entry_dup(original));
 }
 
+/* What +me+, which is refined, stands for where no refinement is: the original, which the entry of a class that includes its
+ * module has for that class.  `resolve_refined_method` finds the one in the module's own table, which belongs to no class, when
+ * +me+ has no original itself.  NULL if there is none.  Any Ractor. */
+static const rb_callable_method_entry_t *
+method_refined_original(const rb_callable_method_entry_t *me)
+{
+    while (me && me->def->type == VM_METHOD_TYPE_REFINED) {
+        const rb_method_entry_t *original = me->def->body.refined.orig_me;
+        if (original) return (const rb_callable_method_entry_t *)original;
+
+        VALUE super = RCLASS_SUPER(me->owner);
+        me = super ? rb_callable_method_entry(super, me->called_id) : NULL;
+    }
+    return me;
+}
+
 #endif /* LOCKFREE_METHOD_REFINED_H */

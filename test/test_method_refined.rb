@@ -68,6 +68,24 @@ class TestLockfreeMethodRefined < Test::Unit::TestCase
     RUBY
   end
 
+  # A class of which a method is refined that it has from a module, where that is refined too.  With one Ractor as well.
+  def test_refined_of_module_that_is_refined
+    assert_ractors(<<~'RUBY')
+      class Base; def number = 1; end
+      module Mixin; def number = 10 + super; end
+      class Sub < Base; include Mixin; end
+      module Mixed; refine(Mixin) { def number = 100 + super }; end
+      module Refining; refine(Sub) { def number = 1_000 + super }; end
+      sub = Sub.new
+      ways = [sub.number, sub.__send__(:number), sub.public_send(:number), sub.method(:number).call, [sub].map(&:number)[0],
+              sub.public_method(:number).unbind.bind_call(sub), Sub.instance_method(:number).bind_call(sub)]
+      assert_equal([11] * 7, ways)
+      assert_equal(1, sub.method(:number).super_method.call)
+      using Refining
+      assert_equal([1_011] * 4, [sub.number, sub.__send__(:number), sub.method(:number).call, [sub].map(&:number)[0]])
+    RUBY
+  end
+
   # What is found is filed as it was found.
   def test_racing_redefine_and_look_up_refined_of_module
     assert_ractors(<<~'RUBY')
