@@ -398,6 +398,17 @@ rb_class_super_load_acquire(VALUE klass)
     return __atomic_load_n(&RCLASS(klass)->super, __ATOMIC_ACQUIRE);
 }
 
+/* class_list.h */
+void rb_class_unlist(VALUE klass);
+
+/* Whether a list of subclasses has +klass+, which is dead, or it has one.  Any Ractor: they change no more, but by rb_class_unlist. */
+static inline bool
+rb_class_listed_p(VALUE klass)
+{
+    const rb_classext_t *ext = RCLASS_EXT(klass);
+    return ext->subclasses || ext->subclass_entry || ext->module_subclass_entry;
+}
+
 /* Any Ractor.  Synchronises with rb_class_super_load_acquire. */
 static inline void
 rb_class_super_store_release(VALUE klass, VALUE super)

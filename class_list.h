@@ -2,7 +2,7 @@
 #define LOCKFREE_CLASS_LIST_H
 /**********************************************************************
 
-  class_list.h - where a new class comes in the list of its superclass
+  class_list.h - what lists subclasses, and where a new one comes in its superclass's list
 
   Licence: see LICENSE.
 
@@ -23,15 +23,59 @@
  * A class that gets a module leaves its superclass's list at once, for that of the
  * copy of the module: the Ractor's place is then next to the one that followed.
  *
+ * To be listed takes a malloc, to leave a list a free, while others wait; a class that
+ * gets a module does both, twice.  Each Ractor keeps a few of its entries for the next.
+ *
  * Invariants, all with the VM lock:
  *   [1] place->head is NULL, or the head of a list in which place->newest is; then, and
  *       only then, place->newest->place is that place.
  *   [2] An entry that is in a list with a head has one before it: the head, at least.
  *   [3] head->place, if not NULL, says that a Ractor has had a place in the list.
+ *
+ * The spares of a Ractor are its own, without the lock: between two safe points.
  */
 
+#include "internal/sanitizers.h"
 #include "lockfree/class_fields.h"
 #include "ractor_core.h"
+
+/* Each has so many spares, at most.  0 with ASan, which is to see who looks at what has left its list; and as soon as main,
+ * whose objects are being freed at exit, is itself. */
+#ifdef RUBY_ASAN_ENABLED
+static unsigned int class_list_spares_max = 0;
+#else
+static unsigned int class_list_spares_max = 256;
+#endif
+
+/* An entry of no list, all 0.  Any Ractor, for itself.  NoMemoryError. */
+static inline rb_subclass_entry_t *
+class_list_entry_new(void)
+{
+    struct rb_class_list_spares *spares = &GET_RACTOR()->class_list_spares;
+    rb_subclass_entry_t *entry = spares->entries;
+
+    if (!entry) return ZALLOC(rb_subclass_entry_t);
+    spares->entries = entry->next;
+    spares->count--;
+    *entry = (rb_subclass_entry_t){ 0 };
+    return entry;
+}
+
+/* +entry+ is in no list any more.  Any Ractor, for itself; or who frees the objects at exit. */
+static inline void
+class_list_entry_free(rb_subclass_entry_t *entry)
+{
+    if (class_list_spares_max > 0) {
+        struct rb_class_list_spares *spares = &GET_RACTOR()->class_list_spares;
+        if (spares->count < class_list_spares_max) {
+            entry->next = spares->entries;
+            spares->entries = entry;
+            spares->count++;
+            return;
+        }
+    }
+    xfree(entry);
+}
 
 static void
 class_list_place_set(struct rb_class_list_place *place, rb_subclass_entry_t *head, rb_subclass_entry_t *newest)
@@ -76,6 +120,27 @@ class_list_left(rb_subclass_entry_t *entry)
     }
 }
 
+/* +entry+ is in no list.  Any Ractor, VM lock. */
+static inline void
+class_list_leave(rb_subclass_entry_t *entry)
+{
+    class_list_left(entry);
+    if (entry->prev) entry->prev->next = entry->next;
+    if (entry->next) entry->next->prev = entry->prev;
+    entry->next = entry->prev = NULL;
+    entry->place = NULL;
+}
+
+/* +entry+, of no list, comes right behind +before+ in its list.  Any Ractor, VM lock. */
+static inline void
+class_list_insert(rb_subclass_entry_t *before, rb_subclass_entry_t *entry)
+{
+    entry->next = before->next;
+    entry->prev = before;
+    if (before->next) before->next->prev = entry;
+    before->next = entry;
+}
+
 /* The list +head+ has none any more: its class has died.  Any Ractor, VM lock. */
 static inline void
 class_list_dropped(rb_subclass_entry_t *head)
@@ -86,11 +151,32 @@ class_list_dropped(rb_subclass_entry_t *head)
     }
 }
 
-/* +r+, which has ended, or never began, is freed.  Any Ractor, VM lock. */
+/* No list has +klass+, which is dead, any more, and it has none.  Any Ractor, VM lock. */
+void
+rb_class_unlist(VALUE klass)
+{
+    rb_class_remove_subclass_head(klass);
+    rb_class_remove_from_module_subclasses(klass);
+    rb_class_remove_from_super_subclasses(klass);
+}
+
+/* +r+ has no place in any list.  Any Ractor, VM lock. */
 void
 rb_class_list_forget(struct rb_ractor_struct *r)
 {
     for (size_t i = 0; i < numberof(r->class_list); i++) class_list_place_set(&r->class_list[i], NULL, NULL);
+}
+
+/* +r+, which has ended, or never began, is freed.  Any Ractor, VM lock; main at exit. */
+void
+rb_class_list_free(struct rb_ractor_struct *r)
+{
+    rb_class_list_forget(r);
+    if (r == GET_VM()->ractor.main_ractor) class_list_spares_max = 0;
+    for (rb_subclass_entry_t *entry = r->class_list_spares.entries, *next; entry; entry = next) {
+        next = entry->next;
+        xfree(entry);
+    }
 }
 
 #endif /* LOCKFREE_CLASS_LIST_H */

@@ -23,7 +23,11 @@
  *                     Strings and Symbols are in no table any more (gc/purge_strings.h).
  *                     A dead method is named by caches of its class alone, which is dead, too, or has
  *                     forgotten it: who looks there looks for the class first.
- *                     Classes, compiled code, what has a finalizer or an id that _id2ref
+ *                     A class or a copy of a module comes off the lists of subclasses first, with the
+ *                     lock, for which the page is gone through once more: who walks the lists has
+ *                     the lock, and no cache of a Ractor's own has kept the class since it was marked.
+ *                     Classes with call caches, which living call sites may have, compiled code, what has a
+ *                     finalizer or an id that _id2ref
  *                     knows, and T_DATA with a function of its own that is not marked
  *                     (gc/typed_free.h), or without a type, are left as they are.  A page with
  *                     one of those is given back, and swept with all stopped; one with a zombie,
@@ -62,12 +66,22 @@
  */
 
 #include "hrtime.h"
+#include "lockfree/class_fields.h"
 #include "lockfree/gc/typed_free.h"
 
 #define GC_SWEEP_CLAIM_LOOKS_AT 32           /* pages */
 #define GC_SWEEP_CLAIM_MALLOC    (256 * 1024) /* bytes of malloc's in one page */
 
 static int gc_sweep_step_scale(rb_heap_t *heap);
+
+/* What is still to be freed of what is dead in a claimed page. */
+enum gc_sweep_claim_left { GC_SWEEP_LEFT_NOTHING, GC_SWEEP_LEFT_LISTED_CLASSES, GC_SWEEP_LEFT_MORE };
+
+static inline bool
+gc_sweep_claim_class_p(VALUE obj)
+{
+    return BUILTIN_TYPE(obj) == T_CLASS || BUILTIN_TYPE(obj) == T_ICLASS || BUILTIN_TYPE(obj) == T_MODULE;
+}
 
 /* Whether freeing +obj+, which is dead, is nobody else's business.  Any Ractor, no lock. */
 static inline bool
@@ -76,6 +90,8 @@ gc_sweep_claim_frees_p(VALUE obj)
     if (FL_TEST_RAW(obj, FL_FINALIZE)) return false;
 
     switch (BUILTIN_TYPE(obj)) {
+      case T_CLASS: case T_ICLASS: case T_MODULE:
+        return !RCLASS_CC_TBL(obj) && !rb_class_listed_p(obj);
       case T_OBJECT: case T_FLOAT: case T_ARRAY: case T_HASH: case T_STRUCT: case T_BIGNUM:
       case T_MATCH: case T_REGEXP: case T_COMPLEX: case T_RATIONAL: case T_STRING: case T_SYMBOL:
         return true;
@@ -175,15 +191,14 @@ gc_sweep_claim(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap
     return true;
 }
 
-/* Without the lock: frees what is +dead+ in the claimed page; counts +free_slots+.  False: some of it is
- * left as it is. */
-static bool
+/* Without the lock: frees what is +dead+ in the claimed page, if it is not yet; counts +free_slots+. */
+static enum gc_sweep_claim_left
 gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, const bits_t *dead, unsigned short *free_slots)
 {
     struct heap_page *page = cache->claimed_page;
     const int slot_size = page->slot_size;
     uintptr_t p = page->start, end = p + (uintptr_t)page->total_slots * slot_size;
-    bool all = true;
+    enum gc_sweep_claim_left left = GC_SWEEP_LEFT_NOTHING;
 
     *free_slots = 0;
     for (; p < end; p += slot_size) {
@@ -192,6 +207,7 @@ gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, 
 
         rb_asan_unpoison_object(obj, false);
         if (BUILTIN_TYPE(obj) == T_NONE) {
+            rb_asan_poison_object(obj);
             (*free_slots)++;
         }
         else if (gc_sweep_claim_free(objspace, obj)) {
@@ -201,11 +217,30 @@ gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, 
             page->claimed_freed++;
             (*free_slots)++;
         }
-        else {
-            all = false;
+        else if (!gc_sweep_claim_class_p(obj) || RCLASS_CC_TBL(obj) || !rb_class_listed_p(obj)) {
+            left = GC_SWEEP_LEFT_MORE;
+        }
+        else if (left == GC_SWEEP_LEFT_NOTHING) {
+            left = GC_SWEEP_LEFT_LISTED_CLASSES;
         }
     }
-    return all;
+    return left;
+}
+
+/* With the VM lock: no list has the classes that are +dead+ in the claimed page. */
+static void
+gc_sweep_claim_unlist(const struct heap_page *page, const bits_t *dead)
+{
+    uintptr_t p = page->start, end = p + (uintptr_t)page->total_slots * page->slot_size;
+
+    for (; p < end; p += page->slot_size) {
+        VALUE obj = (VALUE)p;
+        if (!(dead[BITMAP_INDEX(obj)] & BITMAP_BIT(obj))) continue;
+
+        rb_asan_unpoison_object(obj, false);
+        if (gc_sweep_claim_class_p(obj)) rb_class_unlist(obj);
+        if (BUILTIN_TYPE(obj) == T_NONE) rb_asan_poison_object(obj);
+    }
 }
 
 /* With the VM lock: what has been freed in the claimed page has no age any more, and its bits are clear. */
@@ -312,6 +347,26 @@ gc_sweep_gives_back(rb_objspace_t *objspace, struct heap_page *page, int given)
     return true;
 }
 
+/* With the VM lock, which it gives away and takes again: gc_sweep_claimed_page, measured. */
+static enum gc_sweep_claim_left
+gc_sweep_claim_work(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, const bits_t *dead, unsigned short *free_slots,
+                    unsigned int *lev)
+{
+    size_t collection = objspace->profile.count;
+
+    rb_gc_cr_unlock(*lev);
+    rb_hrtime_t start = objspace->flags.measure_gc ? rb_hrtime_now() : 0; /* not the process's, whose others compute */
+    size_t malloc_freed = gc_malloc_freed;
+    enum gc_sweep_claim_left left = gc_sweep_claimed_page(objspace, cache, dead, free_slots);
+    malloc_freed = gc_malloc_freed - malloc_freed;
+    rb_hrtime_t time = start > 0 ? rb_hrtime_now() - start : 0;
+    *lev = rb_gc_cr_lock();
+
+    objspace->profile.sweeping_time_ns += time;
+    if (malloc_freed > GC_SWEEP_CLAIM_MALLOC) objspace->claims_refused_at = collection;
+    return left;
+}
+
 /* With the VM lock, which it gives away and takes again: a page with free slots that nobody else has, or NULL. */
 static struct heap_page *
 gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, unsigned int *lev)
@@ -320,21 +375,15 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
     int given = 0;
 
     while (!heap->free_pages && gc_sweep_claim(objspace, cache, heap, dead)) {
-        size_t collection = objspace->profile.count;
         unsigned short free_slots;
 
-        rb_gc_cr_unlock(*lev);
-        rb_hrtime_t start = objspace->flags.measure_gc ? rb_hrtime_now() : 0; /* not the process's, whose others compute */
-        size_t malloc_freed = gc_malloc_freed;
-        bool all = gc_sweep_claimed_page(objspace, cache, dead, &free_slots);
-        malloc_freed = gc_malloc_freed - malloc_freed;
-        rb_hrtime_t time = start > 0 ? rb_hrtime_now() - start : 0;
-        *lev = rb_gc_cr_lock();
-
-        objspace->profile.sweeping_time_ns += time;
-        if (malloc_freed > GC_SWEEP_CLAIM_MALLOC) objspace->claims_refused_at = collection;
+        enum gc_sweep_claim_left left = gc_sweep_claim_work(objspace, cache, dead, &free_slots, lev);
+        if (left == GC_SWEEP_LEFT_LISTED_CLASSES && cache->claimed_page) {
+            gc_sweep_claim_unlist(cache->claimed_page, dead);
+            left = gc_sweep_claim_work(objspace, cache, dead, &free_slots, lev);
+        }
         if (!cache->claimed_page) continue; /* somebody swept in a step meanwhile */
-        if (!all) {
+        if (left != GC_SWEEP_LEFT_NOTHING) {
             gc_sweep_claim_give_back(cache, objspace);
             return NULL;
         }

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_class.rb - class_list.h, class_list_subclasses_under_lock, class_make_singleton_under_lock: Ractors that make classes of one.
+# test_class.rb - class_list.h, class_include.h, class_make_singleton_under_lock: Ractors that make classes of one.
 
 require "test/unit"
 require_relative "assert_ractors"
@@ -91,6 +91,73 @@ class TestLockfreeClass < Test::Unit::TestCase
         end
       }.take
       assert_equal([], wrong)
+    RUBY
+  end
+
+  # class_include.h, and upstream's code where there is more to do.  With one Ractor as well.
+  INCLUDES = <<~'RUBY'
+    $VERBOSE = nil
+    module Plain; def number = 1; end
+    module Constant; LIMIT = 5; end
+    module Inner; def inner = 3; end
+    module Outer; include Inner; def number = 10 + super; end
+    module Prepended; prepend(Module.new { def number = 100 + super }); def number = 2; end
+    module Late; end
+    class Base; LIMIT = 4; @@cvar = 1; def self.cvar = class_variable_get(:@@cvar); end
+    def answers
+      empty = Class.new { include Plain }
+      before = Class.new(Base) { def number = super + 20; include Plain }
+      after = Class.new(Base) { include Plain; def number = super + 20 }
+      twice = Class.new(empty) { include Plain }
+      constant = Class.new(Base) { include Constant; def limit = self.class::LIMIT }
+      nested = Class.new { include Plain; include Outer }
+      prepended = Class.new { include Prepended }
+      subclassed = Class.new(Base).then { |one| sub = Class.new(one); one.include(Plain); sub }
+      asked = Class.new(Base).then { |one| one.new.respond_to?(:number); one.new.number rescue one.include(Plain); one }
+      (object = Object.new).extend(Plain)
+      (again = object.dup).extend(Prepended)
+      meta = Class.new(Base) { extend Plain }
+      late = Class.new { include Late }
+      raise unless [empty, late].none? { |one| Object.subclasses.include?(one) ^ one.superclass.subclasses.include?(one) }
+      [[empty, before, after, twice, nested, prepended, subclassed, asked].map { |one| one.new.number }, constant.new.limit,
+       nested.new.inner, object.number, again.number, Class.new(meta).number, Class.new(before).cvar,
+       twice.ancestors.count(Plain), after.ancestors.take(3).map { |one| one == after ? 0 : one }, late.new.respond_to?(:number),
+       object.singleton_class.ancestors.include?(Plain)]
+    end
+    EXPECTED = [[1, 21, 21, 1, 11, 102, 1, 1], 5, 3, 1, 102, 1, 1, 1, [0, Plain, Base], false, true]
+  RUBY
+
+  def test_includes
+    assert_ractors(INCLUDES + <<~'RUBY')
+      assert_equal(EXPECTED, answers)
+      ones = Array.new(3) { Class.new { include Late } } << Object.new.extend(Late).singleton_class
+      module Late; def number = 7; end
+      assert_equal([7], ones.first(3).map { |one| one.new.number }.uniq)
+      module Late; include Inner; def number = 8; prepend(Module.new { def number = super + 1 }); end
+      assert_equal([[9, 3]], ones.first(3).map { |one| [one.new.number, one.new.inner] }.uniq)
+      assert_equal(9, ones.last.attached_object.number)
+      (frozen = Class.new).freeze
+      assert_raise(FrozenError) { frozen.include(Plain) }
+      class One; end
+      class Two < One; include Comparable; end
+      assert_equal([Two], One.subclasses)
+      Two.class_variable_set(:@@late, 1)
+      Mixed = Module.new { class_variable_set(:@@late, 2) }
+      three = Class.new { include Mixed }
+      assert_equal(2, three.class_variable_get(:@@late))
+    RUBY
+  end
+
+  def test_racing_includes
+    assert_ractors(INCLUDES + <<~'RUBY')
+      ractors = Array.new(4) { Ractor.new { Array.new(500) { answers }.tally } }
+      shared = Array.new(300) { Class.new }
+      includers = Array.new(3) { |r| Ractor.new(r, shared) { |r, list| list.each { |one| one.include([Plain, Constant, Comparable][r]) }; :done } }
+      assert_equal([{ EXPECTED => 500 }] * 4, ractors.map(&:take))
+      assert_equal([:done] * 3, includers.map(&:take))
+      ancestors = shared.map { |one| one.ancestors.take(4).to_set }.uniq - [shared.first.ancestors.take(4).to_set]
+      assert_equal(300, shared.count { |one| one.ancestors.take(5) & [Plain, Constant, Comparable] == one.ancestors[1, 3] && one.new.number == 1 && one::LIMIT == 5 })
+      assert_equal(299, ancestors.size)
     RUBY
   end
 

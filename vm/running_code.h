@@ -76,6 +76,7 @@ static void
 yjit_compile_iseq(const rb_iseq_t *iseq, rb_execution_context_t *ec, bool jit_exception)
 {
     uint8_t *rb_yjit_iseq_gen_entry_point(const rb_iseq_t *iseq, rb_execution_context_t *ec, bool jit_exception); // defined in Rust
+    void rb_yjit_vm_unlock(unsigned int *level, const char *file, int line); // yjit.c
     rb_jit_func_t *entry = jit_exception ? &ISEQ_BODY(iseq)->jit_exception : &ISEQ_BODY(iseq)->jit_entry;
     unsigned int level;
 

@@ -192,11 +192,13 @@ impl Places {
 
 /// Has the frame say where it is and what lies on its stack. No lock.
 pub(super) unsafe fn flush_frame(branch: *const Branch, target_idx: usize, ec: EcPtr) -> Waiter {
-    let cfp = get_ec_cfp(ec);
-    let sp = get_cfp_sp(cfp);
-    let places = &(*branch).places;
+    unsafe {
+        let cfp = get_ec_cfp(ec);
+        let sp = get_cfp_sp(cfp);
+        let places = &(*branch).places;
 
-    rb_set_cfp_pc(cfp, rb_iseq_pc_at_idx(get_cfp_iseq(cfp), places.idx[target_idx].into()));
-    rb_set_cfp_sp(cfp, sp.offset(places.sp_offset[target_idx].into()));
-    Waiter { sp, invalidations: invalidations() }
+        rb_set_cfp_pc(cfp, rb_iseq_pc_at_idx(get_cfp_iseq(cfp), places.idx[target_idx].into()));
+        rb_set_cfp_sp(cfp, sp.offset(places.sp_offset[target_idx].into()));
+        Waiter { sp, invalidations: invalidations() }
+    }
 }

@@ -85,6 +85,50 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
     RUBY
   end
 
+  # All stood for each page with a dead class: 3.4 times for each collection.
+  def test_pages_with_dead_classes_are_swept_without_a_stop
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      KEPT = Array.new(20_000) { Class.new }
+      GC.start
+      RubyVM::Lockfree.waits_enable
+      collections = GC.count
+      Array.new(4) { Ractor.new { 30_000.times { Class.new { include Comparable } } } }.each(&:take)
+      stops = RubyVM::Lockfree.waits[:ractors].sum { |ractor| ractor[:states][:stopping][:count] }
+      assert_operator(stops, :<, (GC.count - collections) * 2.6)
+    RUBY
+  end
+
+  # Superclasses and subclasses, modules and their copies, that die at one time, in lists that others walk and write.
+  def test_racing_classes_that_die
+    assert_swept(<<~'RUBY')
+      $VERBOSE = nil
+      class Base; end
+      module Mixed; def number = 0; end
+      makers = Array.new(4) do |r|
+        Ractor.new(r) do |r|
+          kept = []
+          6_000.times do |i|
+            family = [Class.new(Base)]
+            3.times { family << Class.new(family.sample) { include Mixed } }
+            mixin = Module.new { def other = 2 }
+            family.sample.include(mixin)
+            family.sample.prepend(Module.new) if i % 5 == 0
+            family.sample.extend(mixin)
+            family.last.new.number if i % 3 == 0
+            Object.new.extend(Mixed).singleton_class
+            kept << family.last if i % 100 == r
+            raise "wrong" unless kept.all? { |one| one.include?(Mixed) && one < Base } || i % 50 > 0
+          end
+          kept
+        end
+      end
+      changed = (1..400).map { |i| Base.subclasses; Mixed.module_eval("def number = #{i}"); Mixed.define_method("n#{i % 4}") { i }; sleep 0.001; i }.last
+      kept = makers.flat_map(&:take)
+      assert_equal([[changed, true]], kept.map { |one| [one.new.number, one.superclass.subclasses.include?(one)] }.uniq)
+      GC.verify_internal_consistency
+    RUBY
+  end
+
   # Pages that are found empty go back, whoever sweeps them: else the heap stays large, and is collected again and again (38 times).
   def test_a_heap_that_is_too_large_shrinks_while_ractors_fill_it
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)

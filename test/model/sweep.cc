@@ -10,13 +10,13 @@
  * gc/sweep_claim.h, and of upstream's gc_sweep_step and gc_rest what they do with
  * claimed pages.
  *
- * A page is one dead object and one that lives.  What the sweep does to the dead
+ * A page is one dead object, which a table or a list may have, and one that lives.  What the sweep does to the dead
  * one, and what the owner of the page then makes of its slot, are plain words; so
  * are the bits of the page, of which a write barrier changes the living one's with
  * the lock, and that it has lost its barriers (gc/wb_unprotected.h) is told without.
  */
 
-#define SCENARIOS(S) S(two_sweepers) S(step_beside) S(dead_in_table) S(write_barrier) \
+#define SCENARIOS(S) S(two_sweepers) S(step_beside) S(dead_in_table) S(dead_in_list) S(write_barrier) \
     S(barriers_lost)
 
 #define MUTANTS(M) \
@@ -29,6 +29,8 @@
     M(step_beside, REST_WITHOUT_STOP, "the rest is swept with the lock, but nobody is stopped: as stock") \
     M(dead_in_table, FREED_ALONE, "what is in a table is freed without the lock") \
     M(dead_in_table, SWEPT_TOO_EARLY, "the page is said to be swept before it is") \
+    M(dead_in_list, FREED_WHILE_LISTED, "what is dead is freed while a list has it") \
+    M(dead_in_list, UNLISTED_WITHOUT_LOCK, "what is dead comes off its list without the lock") \
     M(write_barrier, AGE_WITHOUT_LOCK, "the age of what is dead is cleared without the lock") \
     M(write_barrier, BITS_NOT_COPIED, "the bits are read without the lock") \
     M(barriers_lost, KEPT_PLAINLY, "the bits of what has died are cleared by a load and a store") \
@@ -37,7 +39,7 @@
 #include "model.h"
 
 enum { PAGES = 3, NO_PAGE = -1 };
-enum { FREE, DEAD, DEAD_IN_TABLE, MADE }; /* a slot, which made() makes MADE + the Ractor */
+enum { FREE, DEAD, DEAD_IN_TABLE, DEAD_IN_LIST, MADE }; /* a slot, which made() makes MADE + the Ractor */
 
 template<class S, int RACTORS>
 struct sweep_scenario : stopping_scenario<S, RACTORS> {
@@ -46,12 +48,14 @@ struct sweep_scenario : stopping_scenario<S, RACTORS> {
     rl::var<int> claimed[RACTORS];
     rl::var<int> slot[PAGES], before_sweep[PAGES], bits[PAGES], swept[PAGES];
     rl::atomic<int> unprotected[PAGES]; /* 1: what has died, 2: what lives */
+    rl::var<int> listed; /* whether a list has what is dead in the first page */
 
     void
     start(int kind_of_last)
     {
         this->init_stops();
         next($) = claims($) = 0;
+        listed($) = kind_of_last == DEAD_IN_LIST;
         for (int i = 0; i < RACTORS; i++) claimed[i]($) = NO_PAGE;
         for (int i = 0; i < PAGES; i++) {
             pages[i]($) = i;
@@ -75,16 +79,19 @@ struct sweep_scenario : stopping_scenario<S, RACTORS> {
         return true;
     }
 
-    /* gc_sweep_claimed_page; false: something is left */
-    bool
+    enum { LEFT_NOTHING, LEFT_LISTED, LEFT_MORE };
+
+    /* gc_sweep_claimed_page */
+    int
     sweep_claimed(int page, int bits_then)
     {
         (void)(mutant == BITS_NOT_COPIED ? bits[page]($) : bits_then);
         if (mutant == AGE_WITHOUT_LOCK) bits[page]($) = bits_then & ~1;
         if (mutant == SWEPT_TOO_EARLY) before_sweep[page]($) = 0;
-        if (slot[page]($) == DEAD_IN_TABLE && mutant != FREED_ALONE) return false;
+        if (slot[page]($) == DEAD_IN_TABLE && mutant != FREED_ALONE) return LEFT_MORE;
+        if (slot[page]($) == DEAD_IN_LIST && listed($) && mutant != FREED_WHILE_LISTED) return LEFT_LISTED;
         slot[page]($) = FREE;
-        return true;
+        return LEFT_NOTHING;
     }
 
     /* gc_wb_unprotected_keep */
@@ -140,6 +147,7 @@ struct sweep_scenario : stopping_scenario<S, RACTORS> {
         }
         for (; next($) < PAGES; next($) = next($) + 1) {
             int page = pages[next($)]($);
+            if (slot[page]($) == DEAD_IN_LIST) listed($) = 0;
             slot[page]($) = FREE;
             swept_once(page);
         }
@@ -167,10 +175,17 @@ struct sweep_scenario : stopping_scenario<S, RACTORS> {
             if (locked) this->leave();
             if (!got) return NO_PAGE;
 
-            bool all = sweep_claimed(page, bits_then);
+            int left = sweep_claimed(page, bits_then);
+            if (mutant == UNLISTED_WITHOUT_LOCK) listed($) = 0;
             this->enter();
+            if (left == LEFT_LISTED && claimed[me]($) != NO_PAGE) {
+                listed($) = 0; /* gc_sweep_claim_unlist */
+                this->leave();
+                left = sweep_claimed(page, bits_then);
+                this->enter();
+            }
             if (mutant != OWNER_DOES_NOT_LOOK && claimed[me]($) == NO_PAGE) { this->leave(); continue; }
-            if (!all) {
+            if (left != LEFT_NOTHING) {
                 give_back(me);
                 this->leave();
                 return NO_PAGE;
@@ -250,6 +265,27 @@ struct dead_in_table : sweep_scenario<dead_in_table, 2> {
         }
         end();
     }
+};
+
+/* Another walks the list that has a dead object, with the lock, and looks at it. */
+struct dead_in_list : sweep_scenario<dead_in_list, 2> {
+    void setup() { start(DEAD_IN_LIST); }
+
+    void
+    ractor(int me)
+    {
+        if (me == 0) {
+            allocate(me);
+        }
+        else {
+            enter();
+            if (listed($)) RL_ASSERT(slot[0]($) == DEAD_IN_LIST);
+            leave();
+        }
+        end();
+    }
+
+    void after() { RL_ASSERT(!listed($)); }
 };
 
 /* Another's write barrier changes the bits of what lives in the page. */
