@@ -32,13 +32,26 @@
 
 static enum rb_id_table_iterator_result clear_constant_cache_i(ID id, VALUE value, void *data);
 
+/* Whether +klass+ has +module+ among its ancestors.  Any Ractor; for certain with the VM lock. */
+static bool
+class_includes_p(VALUE klass, VALUE module)
+{
+    const struct rb_id_table *m_tbl = __atomic_load_n(&RCLASS_M_TBL(module), __ATOMIC_ACQUIRE);
+
+    for (VALUE c = rb_class_super_load_acquire(klass); c; c = rb_class_super_load_acquire(c)) {
+        if (__atomic_load_n(&RCLASS_M_TBL(c), __ATOMIC_ACQUIRE) == m_tbl) return true;
+    }
+    return false;
+}
+
 /* Whether it may be, as far as that tells without the lock.  Any Ractor. */
 static bool
 class_include_perhaps_simple_p(VALUE klass, VALUE module)
 {
-    const struct rb_id_table *table = __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
+    const struct rb_id_table *m_tbl = __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
 
-    return RB_TYPE_P(klass, T_CLASS) && table && rb_id_table_unused_p(table) && !rb_class_super_load_acquire(module);
+    return RB_TYPE_P(klass, T_CLASS) && m_tbl && rb_id_table_unused_p(m_tbl) && !rb_class_super_load_acquire(module) &&
+        !class_includes_p(klass, module);
 }
 
 /* Whether that is all there is to include +module+ into +klass+.  Any Ractor, VM lock. */
@@ -47,12 +60,7 @@ class_include_simple_p(VALUE klass, VALUE module)
 {
     if (!rb_class_unmet_p(klass, klass) || !RCLASS_SUPERCLASSES(klass) || !RCLASS_SUBCLASS_ENTRY(klass)) return false;
     if (RCLASS_ORIGIN(module) != module || RCLASS_SUPER(module)) return false;
-    if (!RCLASS_CONST_TBL(module) || !RCLASS_SUBCLASSES(module)) return false;
-
-    for (VALUE c = RCLASS_SUPER(klass); c; c = RCLASS_SUPER(c)) {
-        if (RCLASS_M_TBL(c) == RCLASS_M_TBL(module)) return false;
-    }
-    return true;
+    return RCLASS_CONST_TBL(module) && RCLASS_SUBCLASSES(module) && !class_includes_p(klass, module);
 }
 
 /* Includes +module+ into +klass+, if that is simple; otherwise does nothing and returns false.  Any Ractor. */
@@ -61,8 +69,8 @@ class_include_simple(VALUE klass, VALUE module)
 {
     if (!class_include_perhaps_simple_p(klass, module)) return false;
 
-    VALUE iclass = class_alloc(T_ICLASS, rb_cClass);
     rb_subclass_entry_t *of_super = class_list_entry_new(), *of_module = class_list_entry_new(), *head = class_list_entry_new();
+    VALUE iclass = class_alloc(T_ICLASS, rb_cClass);
 
     RB_VM_LOCK_ENTER();
     if (class_include_simple_p(klass, module)) {

@@ -167,16 +167,24 @@ rb_class_list_forget(struct rb_ractor_struct *r)
     for (size_t i = 0; i < numberof(r->class_list); i++) class_list_place_set(&r->class_list[i], NULL, NULL);
 }
 
-/* +r+, which has ended, or never began, is freed.  Any Ractor, VM lock; main at exit. */
+/* +r+, the current Ractor, makes no class any more; or it is freed.  Any Ractor, for itself; the GC. */
+void
+rb_class_list_free_spares(struct rb_ractor_struct *r)
+{
+    for (rb_subclass_entry_t *entry = r->class_list_spares.entries, *next; entry; entry = next) {
+        next = entry->next;
+        xfree(entry);
+    }
+    r->class_list_spares = (struct rb_class_list_spares){ 0 };
+}
+
+/* +r+, which has ended, or never began, is freed.  The GC, VM lock; main at exit. */
 void
 rb_class_list_free(struct rb_ractor_struct *r)
 {
     rb_class_list_forget(r);
     if (r == GET_VM()->ractor.main_ractor) class_list_spares_max = 0;
-    for (rb_subclass_entry_t *entry = r->class_list_spares.entries, *next; entry; entry = next) {
-        next = entry->next;
-        xfree(entry);
-    }
+    rb_class_list_free_spares(r);
 }
 
 #endif /* LOCKFREE_CLASS_LIST_H */

@@ -62,17 +62,22 @@ rb_method_table_split_refined(VALUE klass, ID mid, const rb_method_entry_t *me)
     rb_method_table_insert(origin, RCLASS_M_TBL(origin), mid, method_entry_dup(original));
 }
 
-/* What +me+, which is refined, stands for where no refinement is: the original, which the entry of a class that includes its
- * module has for that class.  `resolve_refined_method` finds the one in the module's own table, which belongs to no class, when
- * +me+ has no original itself.  NULL if there is none.  Any Ractor. */
+/* What +me+ stands for, if it is refined: the method of a refinement in +refinements+, or else the original, if need be that of
+ * the next ancestor of the class that +me+ was found for, as in a call; not of the module's own, which belong to no class.  It may
+ * be one that is undefined; NULL if there is none.  Any Ractor. */
 static const rb_callable_method_entry_t *
-method_refined_original(const rb_callable_method_entry_t *me)
+method_refined_resolve(VALUE refinements, const rb_callable_method_entry_t *me)
 {
     while (me && me->def->type == VM_METHOD_TYPE_REFINED) {
+        const VALUE refinement = find_refinement(refinements, me->owner);
+        if (!NIL_P(refinement)) {
+            const rb_callable_method_entry_t *refined = rb_callable_method_entry(refinement, me->called_id);
+            if (refined && refined->def->type != VM_METHOD_TYPE_REFINED) return refined;
+        }
         const rb_method_entry_t *original = me->def->body.refined.orig_me;
         if (original) return (const rb_callable_method_entry_t *)original;
 
-        VALUE super = RCLASS_SUPER(me->owner);
+        VALUE super = RCLASS_SUPER(me->defined_class);
         me = super ? rb_callable_method_entry(super, me->called_id) : NULL;
     }
     return me;

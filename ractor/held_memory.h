@@ -27,6 +27,7 @@
 static void
 ractor_held_memory_begin(rb_ractor_t *r)
 {
+    rb_class_list_free_spares(r);
     rb_vm_method_cache_free(r);
     rb_vm_constant_table_free(r);
     ruby_mimfree(r->time_local);

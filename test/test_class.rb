@@ -145,6 +145,11 @@ class TestLockfreeClass < Test::Unit::TestCase
       Mixed = Module.new { class_variable_set(:@@late, 2) }
       three = Class.new { include Mixed }
       assert_equal(2, three.class_variable_get(:@@late))
+      one = Object.new.extend(Plain)
+      two = Class.new(Class.new { include Plain })
+      made = GC.stat(:total_allocated_objects)
+      1_000.times { one.extend(Plain); two.include(Plain) }
+      assert_operator(GC.stat(:total_allocated_objects) - made, :<, 100)
     RUBY
   end
 

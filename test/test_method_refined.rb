@@ -81,6 +81,18 @@ class TestLockfreeMethodRefined < Test::Unit::TestCase
               sub.public_method(:number).unbind.bind_call(sub), Sub.instance_method(:number).bind_call(sub)]
       assert_equal([11] * 7, ways)
       assert_equal(1, sub.method(:number).super_method.call)
+
+      module Ahead; def other = 5 + super; end # before what is refined
+      module Behind; def other = 20; prepend(Ahead); end
+      class Base; def other = 30; end
+      class Sub; include Behind; end
+      module Third; refine(Behind) { def other = 1 } end
+      module Only; refine(Mixin) { def plain = 1 } end # which has none
+      class Base; def plain = 3; end
+      [[:other, 25], [:plain, 3]].each do |name, number|
+        assert_equal([number] * 5, [eval("sub.#{name}"), sub.__send__(name), sub.public_send(name), sub.method(name).call, [sub].map(&name)[0]])
+        assert(sub.respond_to?(name))
+      end
       using Refining
       assert_equal([1_011] * 4, [sub.number, sub.__send__(:number), sub.method(:number).call, [sub].map(&:number)[0]])
     RUBY
