@@ -1,0 +1,47 @@
+//! yjit/redefined.rs - calls and constants that are redefined over and over
+//!
+//! Licence: see LICENSE.
+//!
+//! A child module of YJIT's core.rs. Compiled code that calls a method, or has a constant in it, is thrown away when that
+//! is redefined, and compiled again when it is come to next: some 60 us, thirty times what the interpreter takes for the
+//! same, in a program that defines, calls and removes a method at each turn; with several Ractors a stop of all as well.
+//! Upstream has that in methods that are called often; where a loop enters compiled code (yjit/loop_entry.rs) a program
+//! that runs one has it too.
+//!
+//! A block that was invalidated so MOST times is compiled with calls that look their methods up, as upstream does where
+//! a call meets too many classes, or has the VM look for the constant, as where it is not in its cache yet. That takes for
+//! granted nothing that a redefinition could change.
+//!
+//! Counted by the block's first instruction, which is mostly the one in question: a call is compiled when its receiver is
+//! known, in a block of its own, and a constant begins one. With the VM lock, as all of the compiler's.
+
+use super::*;
+use std::collections::HashMap;
+
+const MOST: u8 = 32;
+
+/// Of an ISEQ: how often the blocks that begin at each instruction were invalidated by a redefinition. Few have any.
+#[derive(Default)]
+pub struct Redefined(Option<Box<HashMap<IseqIdx, u8>>>);
+
+/// +block+ is about to be invalidated, for what it calls, or a constant, was redefined, or is known again since.
+pub fn note(block: &BlockRef) {
+    let blockid = unsafe { block.as_ref() }.get_blockid();
+    if let Some(payload) = get_iseq_payload(blockid.iseq) {
+        let count = payload.redefined.0.get_or_insert_default().entry(blockid.idx).or_insert(0);
+        *count = count.saturating_add(1);
+    }
+}
+
+/// Whether a block that begins there takes nothing for granted.
+pub fn given_up_p(iseq: IseqPtr, idx: IseqIdx) -> bool {
+    let counts = get_iseq_payload(iseq).and_then(|payload| payload.redefined.0.as_ref());
+    counts.is_some_and(|counts| counts.get(&idx).is_some_and(|count| *count >= MOST))
+}
+
+impl JITState<'_> {
+    /// Whether the block that is being compiled takes nothing for granted.
+    pub fn redefined_often_p(&self) -> bool {
+        given_up_p(self.get_iseq(), self.get_starting_insn_idx())
+    }
+}
