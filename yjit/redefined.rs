@@ -8,35 +8,42 @@
 //! Upstream has that in methods that are called often; where a loop enters compiled code (yjit/loop_entry.rs) a program
 //! that runs one has it too.
 //!
-//! A block that was invalidated so MOST times is compiled with calls that look their methods up, as upstream does where
-//! a call meets too many classes, or has the VM look for the constant, as where it is not in its cache yet. That takes for
-//! granted nothing that a redefinition could change.
+//! A block that was invalidated MOST times in a row, each soon after the last, is compiled with calls that look their
+//! methods up, as upstream does where a call meets too many classes, or has the VM look for the constant, as where it is
+//! not in its cache yet. That takes for granted nothing that a redefinition could change. It stays so: a call takes 30 ns more
+//! from then on, a constant 6. What is redefined now and then, as by who loads code anew, is compiled as before: what that
+//! takes is little of the time in between.
 //!
 //! Counted by the block's first instruction, which is mostly the one in question: a call is compiled when its receiver is
 //! known, in a block of its own, and a constant begins one. With the VM lock, as all of the compiler's.
 
 use super::*;
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 const MOST: u8 = 32;
+const SOON: Duration = Duration::from_millis(100);
 
-/// Of an ISEQ: how often the blocks that begin at each instruction were invalidated by a redefinition. Few have any.
+/// Of an ISEQ: how often in a row the blocks that begin at each instruction were invalidated by a redefinition, and when last.
+/// Few have any.
 #[derive(Default)]
-pub struct Redefined(Option<Box<HashMap<IseqIdx, u8>>>);
+pub struct Redefined(Option<Box<HashMap<IseqIdx, (u8, Instant)>>>);
 
 /// +block+ is about to be invalidated, for what it calls, or a constant, was redefined, or is known again since.
 pub fn note(block: &BlockRef) {
     let blockid = unsafe { block.as_ref() }.get_blockid();
     if let Some(payload) = get_iseq_payload(blockid.iseq) {
-        let count = payload.redefined.0.get_or_insert_default().entry(blockid.idx).or_insert(0);
-        *count = count.saturating_add(1);
+        let now = Instant::now();
+        let (count, last) = payload.redefined.0.get_or_insert_default().entry(blockid.idx).or_insert((0, now));
+        *count = if now - *last > SOON { 1 } else { count.saturating_add(1) };
+        *last = now;
     }
 }
 
 /// Whether a block that begins there takes nothing for granted.
 pub fn given_up_p(iseq: IseqPtr, idx: IseqIdx) -> bool {
     let counts = get_iseq_payload(iseq).and_then(|payload| payload.redefined.0.as_ref());
-    counts.is_some_and(|counts| counts.get(&idx).is_some_and(|count| *count >= MOST))
+    counts.is_some_and(|counts| counts.get(&idx).is_some_and(|(count, _)| *count >= MOST))
 }
 
 impl JITState<'_> {
