@@ -246,83 +246,70 @@ struct step_beside : sweep_scenario<step_beside, 2> {
     void after() { for (int i = 0; i < PAGES; i++) RL_ASSERT(swept[i]($) == 1); }
 };
 
-/* Another finds a dead object in a table, with the lock, and asks whether it is garbage. */
-struct dead_in_table : sweep_scenario<dead_in_table, 2> {
-    void setup() { start(DEAD_IN_TABLE); }
-
+/* One wants a page; S::other is what another does meanwhile. */
+template<class S>
+struct beside_a_sweep : sweep_scenario<S, 2> {
     void
     ractor(int me)
     {
-        if (me == 0) {
-            allocate(me);
-        }
-        else {
-            enter();
-            /* is_garbage_object: else it is one that lives */
-            if (!before_sweep[0]($)) RL_ASSERT(slot[0]($) != DEAD_IN_TABLE);
-            RL_ASSERT(slot[0]($) == DEAD_IN_TABLE); /* and its entry may be looked at: the table is left by a stop alone */
-            leave();
-        }
-        end();
+        if (me == 0) this->allocate(me); else static_cast<S *>(this)->other();
+        this->end();
+    }
+};
+
+/* Another finds a dead object in a table, with the lock, and asks whether it is garbage. */
+struct dead_in_table : beside_a_sweep<dead_in_table> {
+    void setup() { start(DEAD_IN_TABLE); }
+
+    void
+    other()
+    {
+        enter();
+        /* is_garbage_object: else it is one that lives */
+        if (!before_sweep[0]($)) RL_ASSERT(slot[0]($) != DEAD_IN_TABLE);
+        RL_ASSERT(slot[0]($) == DEAD_IN_TABLE); /* and its entry may be looked at: the table is left by a stop alone */
+        leave();
     }
 };
 
 /* Another walks the list that has a dead object, with the lock, and looks at it. */
-struct dead_in_list : sweep_scenario<dead_in_list, 2> {
+struct dead_in_list : beside_a_sweep<dead_in_list> {
     void setup() { start(DEAD_IN_LIST); }
 
     void
-    ractor(int me)
+    other()
     {
-        if (me == 0) {
-            allocate(me);
-        }
-        else {
-            enter();
-            if (listed($)) RL_ASSERT(slot[0]($) == DEAD_IN_LIST);
-            leave();
-        }
-        end();
+        enter();
+        if (listed($)) RL_ASSERT(slot[0]($) == DEAD_IN_LIST);
+        leave();
     }
 
     void after() { RL_ASSERT(!listed($)); }
 };
 
 /* Another's write barrier changes the bits of what lives in the page. */
-struct write_barrier : sweep_scenario<write_barrier, 2> {
+struct write_barrier : beside_a_sweep<write_barrier> {
     void setup() { start(DEAD); }
 
     void
-    ractor(int me)
+    other()
     {
-        if (me == 0) {
-            allocate(me);
-        }
-        else {
-            enter();
-            bits[0]($) = bits[0]($) | 2;
-            leave();
-        }
-        end();
+        enter();
+        bits[0]($) = bits[0]($) | 2;
+        leave();
     }
 
     void after() { RL_ASSERT(bits[0]($) & 2); }
 };
 
 /* Another's object, that lives in the page, loses its barriers. */
-struct barriers_lost : sweep_scenario<barriers_lost, 2> {
+struct barriers_lost : beside_a_sweep<barriers_lost> {
     void setup() { start(DEAD); }
 
     void
-    ractor(int me)
+    other()
     {
-        if (me == 0) {
-            allocate(me);
-        }
-        else {
-            unprotected[0].fetch_or(2, rl::mo_relaxed, $);
-        }
-        end();
+        unprotected[0].fetch_or(2, rl::mo_relaxed, $);
     }
 
     void after() { RL_ASSERT(unprotected[0].load(rl::mo_relaxed, $) == 2); }
