@@ -51,4 +51,11 @@ impl JITState<'_> {
     pub fn redefined_often_p(&self) -> bool {
         given_up_p(self.get_iseq(), self.get_starting_insn_idx())
     }
+
+    /// The same for a call. Where it is not one of the instructions that YJIT can have the VM do, they would leave compiled code
+    /// each time instead: these go on as upstream's.
+    pub fn call_redefined_often_p(&self) -> bool {
+        let opcode = self.get_opcode() as u32;
+        opcode != YARVINSN_opt_neq && opcode != YARVINSN_objtostring && self.redefined_often_p()
+    }
 }

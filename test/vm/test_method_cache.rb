@@ -386,4 +386,16 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
       assert_equal([[SUM + 180]] * 3, sums)
     RUBY
   end
+
+  # puts asks how many arguments write takes; a module's visibility of a method that only Object has leads to no class. With one Ractor.
+  def test_arity_of_what_a_module_makes_public
+    assert_in_out_err(%w[-W0 --disable-gems], <<~'RUBY', %w[a b])
+      module Kernel; private def write(*list) = STDOUT.syswrite(list.join); end
+      module Public; public :write; end
+      class Out; include Public; end
+      out = Class.new(IO) { remove_method(:write) if method_defined?(:write, false); include Public }
+      IO.class_eval { remove_method(:write); include Public }
+      out.for_fd(1, "w", autoclose: false).puts("a", "b")
+    RUBY
+  end
 end

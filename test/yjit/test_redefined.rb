@@ -44,6 +44,22 @@ class TestLockfreeYjitRedefined < Test::Unit::TestCase
     assert_compiled_seldom("class K; end", "K.const_set(:NUMBER, i); raise unless K::NUMBER == i")
   end
 
+  # Instructions that YJIT cannot have the VM do stay in compiled code when nothing is redefined any more.
+  def test_no_side_exits_afterwards
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=2 --yjit-stats=quiet], <<~'RUBY')
+      class K; end
+      O = K.new
+      def calls = [O != 1, "#{O}", O.number]
+      100.times do |i|
+        K.class_eval { def to_s = "k"; def !=(other) = other; def number = 1 }
+        5.times { calls }
+      end
+      before = RubyVM::YJIT.runtime_stats(:side_exit_count)
+      1_000.times { assert_equal([1, "k", 1], calls) }
+      assert_operator(RubyVM::YJIT.runtime_stats(:side_exit_count) - before, :<, 100)
+    RUBY
+  end
+
   # What is redefined now and then, as when a program is loaded, is compiled as before.
   def test_seldom
     assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=2 --yjit-stats=quiet], <<~'RUBY')
