@@ -32,7 +32,8 @@
 
 static enum rb_id_table_iterator_result clear_constant_cache_i(ID id, VALUE value, void *data);
 
-/* Whether +klass+ has +module+ among its ancestors.  Any Ractor; for certain with the VM lock. */
+/* Whether +klass+ has +module+ among its ancestors: upstream's module_in_super_chain, which wants the VM lock.  Any Ractor; for
+ * certain with the lock. */
 static bool
 class_includes_p(VALUE klass, VALUE module)
 {

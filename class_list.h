@@ -105,30 +105,21 @@ class_list_place(rb_subclass_entry_t *head, rb_subclass_entry_t *entry)
     return rb_multi_ractor_p() ? class_list_place_of_own(head, entry) : head;
 }
 
-/* +entry+ leaves its list, at once.  Any Ractor, VM lock. */
-static inline void
-class_list_left(rb_subclass_entry_t *entry)
-{
-    struct rb_class_list_place *place = entry->place;
-
-    if (!place) return;
-    if (entry->next && !entry->next->place) {
-        class_list_place_set(place, place->head, entry->next);
-    }
-    else {
-        class_list_place_set(place, NULL, NULL);
-    }
-}
-
 /* +entry+ is in no list.  Any Ractor, VM lock. */
 static inline void
 class_list_leave(rb_subclass_entry_t *entry)
 {
-    class_list_left(entry);
+    struct rb_class_list_place *place = entry->place;
+
+    if (place && entry->next && !entry->next->place) {
+        class_list_place_set(place, place->head, entry->next);
+    }
+    else if (place) {
+        class_list_place_set(place, NULL, NULL);
+    }
     if (entry->prev) entry->prev->next = entry->next;
     if (entry->next) entry->next->prev = entry->prev;
     entry->next = entry->prev = NULL;
-    entry->place = NULL;
 }
 
 /* +entry+, of no list, comes right behind +before+ in its list.  Any Ractor, VM lock. */
@@ -139,6 +130,36 @@ class_list_insert(rb_subclass_entry_t *before, rb_subclass_entry_t *entry)
     entry->prev = before;
     if (before->next) before->next->prev = entry;
     before->next = entry;
+}
+
+/* Lists +klass+ as one of +super+'s; returns its entry.  Any Ractor.  NoMemoryError. */
+static rb_subclass_entry_t *
+class_list_push(VALUE super, VALUE klass)
+{
+    rb_subclass_entry_t *entry = class_list_entry_new();
+    entry->klass = klass;
+
+    RB_VM_LOCK_ENTER();
+    if (!RCLASS_SUBCLASSES(super)) RCLASS_SUBCLASSES(super) = class_list_entry_new();
+    class_list_insert(class_list_place(RCLASS_SUBCLASSES(super), entry), entry);
+    RB_VM_LOCK_LEAVE();
+    return entry;
+}
+
+/* The list that has *+entry+, if any, has it no more.  Any Ractor.  Who has listed it alone takes it off: NULL seen without the lock
+ * stays so. */
+static void
+class_list_remove(rb_subclass_entry_t **entry)
+{
+    if (!__atomic_load_n(entry, __ATOMIC_RELAXED)) return;
+
+    RB_VM_LOCK_ENTER();
+    if (*entry) {
+        class_list_leave(*entry);
+        class_list_entry_free(*entry);
+        *entry = NULL;
+    }
+    RB_VM_LOCK_LEAVE();
 }
 
 /* The list +head+ has none any more: its class has died.  Any Ractor, VM lock. */

@@ -26,7 +26,9 @@
 #include "internal/class.h"
 #include "internal/gc.h"
 #include "id_table.h"
+#include "method.h"
 #include "method_table.h"
+#include "vm/method_cache.h"
 #include "vm_sync.h"
 
 static enum rb_id_table_iterator_result
@@ -67,4 +69,29 @@ void
 rb_method_table_foreach(VALUE klass, rb_id_table_foreach_func_t *func, void *data)
 {
     rb_method_table_foreach_after(klass, NULL, func, data);
+}
+
+/* The method +mid+ of +klass+ itself, which has it no more, and which no cache knows any more; or NULL, if there is none, or only
+ * what says that it is undefined.  Any Ractor. */
+const rb_method_entry_t *
+rb_method_table_remove(VALUE klass, ID mid)
+{
+    const rb_method_entry_t *removed = NULL;
+    VALUE me;
+
+    RB_VM_LOCK_ENTER();
+    const VALUE origin = RCLASS_ORIGIN(klass);
+    struct rb_id_table *table = RCLASS_M_TBL(origin);
+
+    if (rb_id_table_lookup(table, mid, &me) && !UNDEFINED_METHOD_ENTRY_P((rb_method_entry_t *)me) &&
+        !UNDEFINED_REFINED_METHOD_P(((rb_method_entry_t *)me)->def)) {
+        if (origin != klass) rb_clear_method_cache(klass, mid);
+        rb_clear_method_cache(origin, mid);
+        rb_id_table_lookup(table, mid, &me); /* another one, if it was called */
+        removed = (rb_method_entry_t *)me;
+        rb_id_table_delete(table, mid);
+        rb_vm_method_own_forget();
+    }
+    RB_VM_LOCK_LEAVE();
+    return removed;
 }

@@ -19,6 +19,7 @@ struct rb_method_entry_struct;
 void rb_method_table_foreach(VALUE klass, rb_id_table_foreach_func_t *func, void *data);
 void rb_method_table_foreach_after(VALUE klass, void (*first)(VALUE klass, void *data),
                                    rb_id_table_foreach_func_t *func, void *data);
+const struct rb_method_entry_struct *rb_method_table_remove(VALUE klass, ID mid);
 
 /* Whether +klass+ has never had a method +mid+ by itself, in the table that is now its own, as far as that tells without the
  * lock.  Any Ractor.  Synchronises with who gives it another table: RCLASS_M_TBL_INIT, class_origin_store_release. */

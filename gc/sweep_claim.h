@@ -26,12 +26,11 @@
  *                     A class or a copy of a module comes off the lists of subclasses first, with the
  *                     lock, for which the page is gone through once more: who walks the lists has
  *                     the lock, and no cache of a Ractor's own has kept the class since it was marked.
- *                     Classes with call caches, which living call sites may have, compiled code, what has a
- *                     finalizer or an id that _id2ref
- *                     knows, and T_DATA with a function of its own that is not marked
- *                     (gc/typed_free.h), or without a type, are left as they are.  A page with
- *                     one of those is given back, and swept with all stopped; one with a zombie,
- *                     which is freed when its finalizer has been called, is not claimed.
+ *                     Classes with call caches, which living call sites may have, compiled code, what
+ *                     has a finalizer or an id that _id2ref knows, and T_DATA with a function of its own
+ *                     that is not marked (gc/typed_free.h), or without a type, are left as they are.  A
+ *                     page with one of those is given back, and swept with all stopped; one with a
+ *                     zombie, which is freed when its finalizer has been called, is not claimed.
  *   without the lock  the slots of dead objects, their words, and the list of free slots.  All
  *   are written       else of the page may be another Ractor's, whose write barrier knows
  *                     what lives in it: its bits are copied as it is claimed, and
@@ -74,7 +73,7 @@
 
 static int gc_sweep_step_scale(rb_heap_t *heap);
 
-/* What is still to be freed of what is dead in a claimed page. */
+/* What is still to be freed of a dead object, or of the dead in a claimed page: the most of any. */
 enum gc_sweep_claim_left { GC_SWEEP_LEFT_NOTHING, GC_SWEEP_LEFT_LISTED_CLASSES, GC_SWEEP_LEFT_MORE };
 
 static inline bool
@@ -91,7 +90,7 @@ gc_sweep_claim_frees_p(VALUE obj)
 
     switch (BUILTIN_TYPE(obj)) {
       case T_CLASS: case T_ICLASS: case T_MODULE:
-        return !RCLASS_CC_TBL(obj) && !rb_class_listed_p(obj);
+        return !RCLASS_CC_TBL(obj);
       case T_OBJECT: case T_FLOAT: case T_ARRAY: case T_HASH: case T_STRUCT: case T_BIGNUM:
       case T_MATCH: case T_REGEXP: case T_COMPLEX: case T_RATIONAL: case T_STRING: case T_SYMBOL:
         return true;
@@ -119,14 +118,15 @@ gc_sweep_claim_frees_p(VALUE obj)
     }
 }
 
-/* Without the lock: frees what +obj+ has, unless that is to be left to a step: then false.  Who has claimed the page. */
-static inline bool
+/* Without the lock: frees what +obj+ has, unless that is to be left.  Who has claimed the page. */
+static inline enum gc_sweep_claim_left
 gc_sweep_claim_free(rb_objspace_t *objspace, VALUE obj)
 {
-    if (!gc_sweep_claim_frees_p(obj) || gc_object_id_in_table_p(objspace, obj)) return false;
+    if (!gc_sweep_claim_frees_p(obj) || gc_object_id_in_table_p(objspace, obj)) return GC_SWEEP_LEFT_MORE;
+    if (gc_sweep_claim_class_p(obj) && rb_class_listed_p(obj)) return GC_SWEEP_LEFT_LISTED_CLASSES;
 
     if (FL_TEST_RAW(obj, FL_EXIVAR)) rb_free_generic_ivar(obj);
-    return rb_gc_obj_free(objspace, obj);
+    return rb_gc_obj_free(objspace, obj) ? GC_SWEEP_LEFT_NOTHING : GC_SWEEP_LEFT_MORE;
 }
 
 /* Without the lock: what heap_page_add_freeobj does, but for the age, whose bits others write. */
@@ -209,19 +209,18 @@ gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, 
         if (BUILTIN_TYPE(obj) == T_NONE) {
             rb_asan_poison_object(obj);
             (*free_slots)++;
+            continue;
         }
-        else if (gc_sweep_claim_free(objspace, obj)) {
+        const enum gc_sweep_claim_left what = gc_sweep_claim_free(objspace, obj);
+        if (what == GC_SWEEP_LEFT_NOTHING) {
             gc_object_id_free_claimed(page, obj);
             (void)VALGRIND_MAKE_MEM_UNDEFINED((void*)obj, BASE_SLOT_SIZE);
             gc_sweep_claim_add_freeobj(page, obj);
             page->claimed_freed++;
             (*free_slots)++;
         }
-        else if (!gc_sweep_claim_class_p(obj) || RCLASS_CC_TBL(obj) || !rb_class_listed_p(obj)) {
-            left = GC_SWEEP_LEFT_MORE;
-        }
-        else if (left == GC_SWEEP_LEFT_NOTHING) {
-            left = GC_SWEEP_LEFT_LISTED_CLASSES;
+        else if (what > left) {
+            left = what;
         }
     }
     return left;

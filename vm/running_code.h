@@ -71,6 +71,19 @@ rb_yjit_lock_to_compile(unsigned int *recursive_lock_level, const char *file, in
     }
 }
 
+/* Takes the VM lock to look at what is noted, while others run; what its caller may be compiling goes on as before.  A safe point. */
+void
+rb_yjit_lock_to_look(unsigned int *recursive_lock_level)
+{
+    rb_vm_lock_enter(recursive_lock_level, __FILE__, __LINE__);
+}
+
+void
+rb_yjit_unlock_looked(unsigned int *recursive_lock_level)
+{
+    rb_vm_lock_leave(recursive_lock_level, __FILE__, __LINE__);
+}
+
 /* Compiles the frame on top, unless another Ractor has done so since the caller found no code. */
 static void
 yjit_compile_iseq(const rb_iseq_t *iseq, rb_execution_context_t *ec, bool jit_exception)

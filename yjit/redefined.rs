@@ -46,6 +46,11 @@ pub fn given_up_p(iseq: IseqPtr, idx: IseqIdx) -> bool {
     counts.is_some_and(|counts| counts.get(&idx).is_some_and(|(count, _)| *count >= MOST))
 }
 
+/// Whether the code of a constant's instruction there takes for granted what is in its cache, or that nothing is. VM lock.
+pub fn constant_embedded_p(iseq: IseqPtr, idx: IseqIdx) -> bool {
+    !given_up_p(iseq, idx) && get_version_list(BlockId { iseq, idx }).is_some_and(|versions| !versions.is_empty())
+}
+
 impl JITState<'_> {
     /// Whether the block that is being compiled takes nothing for granted.
     pub fn redefined_often_p(&self) -> bool {

@@ -28,7 +28,9 @@
 //!    their frame lazily (LazyFrames), whether a frame returns to C (loop_entry.rs), whether an ISEQ has code
 //!    (rb_yjit_constant_ic_update, with [fence_payload]). None of them borrows a code block, which the compiler has.
 //!
-//! Invalidation stops all others as before, since it takes away what they are in.
+//! Invalidation stops all others as before, since it takes away what they are in; but only if there is something to take
+//! away, which is looked for first. A program that defines a method, or sets a constant, over and over need not stand still
+//! for code that does not depend on it.
 //!
 //! Orders.
 //! [code]  The bytes of new code are stored before the patch that leads there, a release. The processor that jumps has
@@ -40,7 +42,7 @@
 //! [frames] A LazyFrames node is complete before it is linked, a release, which a reader acquires. Nodes stay.
 //! What the compiler takes for granted (a method, a constant, an operator that is not redefined) it reads and notes under
 //! the lock. Who changes it does so first, and then takes the lock to invalidate what was noted: either the compiler reads
-//! what is new, or its note is found.
+//! what is new, or its note is found. So one look with the lock tells: what is noted later was read later.
 //!
 //! Cost. Up to seven bytes of nops for a branch that is made while others run; one byte to test for each that is written.
 //!
@@ -56,6 +58,8 @@ use std::sync::atomic::{fence, AtomicBool, AtomicPtr, AtomicU64, Ordering};
 extern "C" {
     fn rb_yjit_lock_to_compile(recursive_lock_level: *mut c_uint, file: *const c_char, line: c_int);
     fn rb_yjit_stop_others();
+    fn rb_yjit_lock_to_look(recursive_lock_level: *mut c_uint);
+    fn rb_yjit_unlock_looked(recursive_lock_level: *mut c_uint);
     static rb_yjit_others_run: AtomicBool; // changes, so that Rust must not take it for a constant
 }
 
@@ -65,6 +69,17 @@ where
     F: FnOnce() -> R + UnwindSafe,
 {
     with_lock_taken_by(rb_yjit_lock_to_compile, loc, func)
+}
+
+/// Whether `noted` finds what depends on something that has been changed already: if not, nothing does, and nobody need be
+/// stopped; if so, it is to be looked for again when all stand. Any Ractor; a safe point.
+pub fn noted_p(noted: impl FnOnce(&Invariants) -> bool) -> bool {
+    let mut level: c_uint = 0;
+
+    unsafe { rb_yjit_lock_to_look(&mut level) };
+    let found = noted(Invariants::get_instance());
+    unsafe { rb_yjit_unlock_looked(&mut level) };
+    found
 }
 
 /// Whether other Ractors may run. VM lock.

@@ -154,4 +154,33 @@ class TestLockfreeYjitRunningCode < Test::Unit::TestCase
       assert_operator(stats[:stopped_to_patch], :<, stats[:compiled_branch_count] / 20)
     RUBY
   end
+
+  # Nobody is stopped for what no code depends on: each of these did, each time.
+  def test_stops_for_what_is_compiled
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=2], <<~'RUBY', timeout: 60)
+      def stops = RubyVM::Lockfree.waits[:ractors].sum { |ractor| ractor[:states][:stopping][:count] }
+
+      GC.disable
+      RubyVM::Lockfree.waits_enable
+      K = Class.new
+      turns = {
+        method: "K.class_eval { def number = 1 }; K.new.number; K.remove_method(:number)",
+        other_method: "K.class_eval { def never_called = 1 }",
+        constant: "K.const_set(:NUMBER, 1); K::NUMBER; K.send(:remove_const, :NUMBER)",
+        other_constant: "K.const_set(:NEVER_READ, 1); K.send(:remove_const, :NEVER_READ)",
+        singleton_class: "s = String.new; def s.number = 1; s.number",
+      }
+      counts = turns.transform_values do |turn|
+        Ractor.new(turn) do |turn|
+          run = eval("proc { |n| n.times { #{turn} } }")
+          run.call(200) # what is redefined is given up
+          before = stops
+          run.call(1_000)
+          stops - before
+        end.take
+      end
+      assert_operator(counts.values.max, :<, 100, counts.inspect)
+    RUBY
+  end
 end
