@@ -33,10 +33,10 @@ static bool
 lookup(VALUE klass, ID id, rb_const_entry_t **const_entry)
 {
     struct vm_constant_table *table = GET_RACTOR()->constant_table;
-    if (!table || table->state != vm_constant_state_load_relaxed()) return false;
+    if (!table) return false;
 
     const struct vm_constant_table_entry *entry = entry_of(table, klass, id);
-    if (entry->klass != klass || entry->id != id) return false;
+    if (entry->klass != klass || entry->id != id || entry->state != vm_constant_state_load_relaxed()) return false;
 
     *const_entry = entry->const_entry;
     return true;
@@ -53,12 +53,8 @@ store_locked(VALUE klass, ID id, rb_const_entry_t *const_entry)
     if (!r->constant_table) r->constant_table = ruby_mimcalloc(1, sizeof(struct vm_constant_table));
     if (!r->constant_table) return;
 
-    rb_serial_t state = vm_constant_state_load_relaxed();
-    if (r->constant_table->state != state) {
-        rb_vm_constant_table_clear(r);
-        r->constant_table->state = state;
-    }
-    *entry_of(r->constant_table, klass, id) = (struct vm_constant_table_entry){ klass, id, const_entry };
+    *entry_of(r->constant_table, klass, id) =
+        (struct vm_constant_table_entry){ klass, id, const_entry, vm_constant_state_load_relaxed() };
 }
 
 /* The entry of +id+ that +klass+ itself has, or NULL.  Any Ractor, with several.  Raises

@@ -14,8 +14,8 @@
  * in strings, C that asks for a class by name.
  *
  * Representation.  Each Ractor has a direct-mapped table: for a class or module
- * and a name the entry that the class itself has, or NULL if it has none.  It is
- * as old as its `state`, which is rb_vm_constant_state's.  What upstream does with an
+ * and a name the entry that the class itself has, or NULL if it has none.  The answer
+ * is as old as its `state`, which is rb_vm_constant_state's.  What upstream does with an
  * entry is left as it is: its value, its visibility and its place are read anew each
  * time, superclasses and autoload are its affair.
  *
@@ -29,9 +29,9 @@
  * Invariants.
  *   [1] Only its own Ractor reads and fills a table, holding that Ractor's GVL.
  *   [2] Whoever adds an entry to a class, takes one away, or puts another in its
- *       place, advances the state in the critical section that does so.  A table is
- *       filled under the lock, with the state read there.  So a table whose state is
- *       the last has no answer that is older than a change somebody can know of.
+ *       place, advances the state in the critical section that does so.  An answer is
+ *       filed under the lock, with the state read there.  So one whose state is the
+ *       last is not older than a change somebody can know of.
  *   [3] The GC empties the tables whenever it marks from the roots, at the start
  *       and at the end of marking: a class that dies, and its entries, are in none
  *       by the time that they are freed, and cannot come in again.  Compaction comes
@@ -40,11 +40,11 @@
  *       (rb_const_remove, copy_tables).  With one it is freed, and no table is asked;
  *       the state has advanced before there may be several again.
  *
- * Orders.  The look-up loads the state relaxed.  That it is the table's says that
- * all in the table was found, by this Ractor, when it was this; who has been told
- * of a change is told of the state as well.  test/model/constant.cc has both.
+ * Orders.  The look-up loads the state relaxed.  That it is the answer's says that
+ * this Ractor found it when it was this; who has been told of a change is told of the
+ * state as well.  test/model/constant.cc has both.
  *
- * Cost.  3 kB a Ractor that has looked one up.  With one Ractor the table is not asked
+ * Cost.  4 kB a Ractor that has looked one up.  With one Ractor the table is not asked
  * and not filled: the lock is none.
  */
 
@@ -60,11 +60,11 @@ struct rb_ractor_struct;
 
 /* Allocated with the first constant that is stored. */
 struct vm_constant_table {
-    rb_serial_t state; /* [2] */
     struct vm_constant_table_entry {
         VALUE klass;                                /* 0: empty */
         ID id;
         struct rb_const_entry_struct *const_entry;  /* NULL: +klass+ itself has no such constant */
+        rb_serial_t state;                          /* [2] */
     } entries[1 << VM_CONSTANT_TABLE_BITS];
 };
 
@@ -81,7 +81,7 @@ vm_constant_state_load_acquire(void)
     return __atomic_load_n(&rb_vm_constant_state, __ATOMIC_ACQUIRE);
 }
 
-/* Whether it is still that of one's own table.  Any Ractor.  Orders. */
+/* Whether it is still that of an answer in one's own table.  Any Ractor.  Orders. */
 static inline rb_serial_t
 vm_constant_state_load_relaxed(void)
 {

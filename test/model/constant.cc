@@ -30,7 +30,7 @@
     M(compiled, LOADED_TWICE, "compiled code loads the cache for the test and for the value: as stock") \
     M(remove_one, TABLE_ENTRY_FREED, "rb_const_remove frees what a look-up has returned: as stock") \
     M(own_table, TABLE_BELIEVED, "the Ractor's own table is asked, however old it is") \
-    M(own_table, TABLE_NOT_EMPTIED, "an older table takes the state of the answer that is filed in it") \
+    M(own_table, STATE_OF_TABLE, "all answers of a table take the state of the one that is filed") \
     M(own_table, TABLE_FILLED_WITHOUT_LOCK, "the answer is filed, with the state then, after the VM lock is released") \
     M(own_table, STATE_LEFT_BY_ADD, "a constant is added to the class, and the state stays") \
     M(own_table, STATE_LEFT_BY_REMOVE, "a constant is removed, and the state stays") \
@@ -38,7 +38,7 @@
 
 #include "model.h"
 
-enum { NAME_ERROR = -2, NO_ENTRY = -1, NOT_FILED = -3 };
+enum { NAME_ERROR = -2, NO_ENTRY = -1 };
 
 /* rb_const_entry_t */
 struct const_entry {
@@ -261,7 +261,7 @@ struct own_table : scenario<own_table, 2> {
     const_entry entries[2];
     rl::atomic<int> state;      /* rb_vm_constant_state */
     struct {
-        rl::var<int> state, answers[2];
+        rl::var<int> states[2], answers[2];
     } own;                      /* r->constant_table of the second Ractor */
     object values[3];
     message told;
@@ -280,7 +280,7 @@ struct own_table : scenario<own_table, 2> {
         fill_entry(0);
         table[0]($) = own.answers[0]($) = 0;
         table[1]($) = own.answers[1]($) = NO_ENTRY;
-        own.state($) = 0;
+        own.states[0]($) = own.states[1]($) = 0;
         state.store(0, plain, $);
         told.init();
     }
@@ -289,22 +289,16 @@ struct own_table : scenario<own_table, 2> {
     void
     store(int name, int e)
     {
-        int s = state.load(rl::mo_relaxed, $);
-        if (own.state($) != s) {
-            if (mutant != TABLE_NOT_EMPTIED) own.answers[!name]($) = NOT_FILED;
-            own.state($) = s;
-        }
         own.answers[name]($) = e;
+        own.states[name]($) = state.load(rl::mo_relaxed, $);
+        if (mutant == STATE_OF_TABLE) own.states[!name]($) = own.states[name]($);
     }
 
     /* rb_vm_constant_table_find */
     int
     look_up(int name)
     {
-        if (own.state($) == state.load(rl::mo_relaxed, $) || mutant == TABLE_BELIEVED) {
-            int known = own.answers[name]($);
-            if (known != NOT_FILED) return known;
-        }
+        if (own.states[name]($) == state.load(rl::mo_relaxed, $) || mutant == TABLE_BELIEVED) return own.answers[name]($);
         int e;
         {
             vm_locked locked(this->vm_lock);

@@ -155,7 +155,7 @@ class TestLockfreeYjitRunningCode < Test::Unit::TestCase
     RUBY
   end
 
-  # Nobody is stopped for what no code depends on: each of these did, each time.
+  # Nobody is stopped for what no code depends on: all but the second did so at each turn.
   def test_stops_for_what_is_compiled
     omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
     assert_separately(%w[-W0 --disable-gems --yjit --yjit-call-threshold=2], <<~'RUBY', timeout: 60)
