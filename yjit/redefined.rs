@@ -14,12 +14,14 @@
 //! from then on, a constant 6. What is redefined now and then, as by who loads code anew, is compiled as before: what that
 //! takes is little of the time in between.
 //!
-//! Counted by the block's first instruction, which is mostly the one in question: a call is compiled when its receiver is
-//! known, in a block of its own, and a constant begins one. With the VM lock, as all of the compiler's.
+//! All that is invalidated at one time counts once; a constant twice, when it is set and when its cache is filled. Counted by
+//! the block's first instruction, which is mostly the one in question: a call is compiled when its receiver is known, in a
+//! block of its own, and a constant begins one. With the VM lock, as all of the compiler's.
 
 use super::*;
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+pub use std::time::Instant;
 
 const MOST: u8 = 32;
 const SOON: Duration = Duration::from_millis(100);
@@ -29,14 +31,17 @@ const SOON: Duration = Duration::from_millis(100);
 #[derive(Default)]
 pub struct Redefined(Option<Box<HashMap<IseqIdx, (u8, Instant)>>>);
 
-/// +block+ is about to be invalidated, for what it calls, or a constant, was redefined, or is known again since.
-pub fn note(block: &BlockRef) {
+/// +block+ is about to be invalidated, for what it calls, or a constant, was redefined, or is known again since. At one time,
+/// +now+, all versions of a block go, and are counted once.
+pub fn note(block: &BlockRef, now: Instant) {
     let blockid = unsafe { block.as_ref() }.get_blockid();
     if let Some(payload) = get_iseq_payload(blockid.iseq) {
-        let now = Instant::now();
-        let (count, last) = payload.redefined.0.get_or_insert_default().entry(blockid.idx).or_insert((0, now));
-        *count = if now - *last > SOON { 1 } else { count.saturating_add(1) };
-        *last = now;
+        let counts = payload.redefined.0.get_or_insert_default();
+        let (count, last) = counts.entry(blockid.idx).or_insert((0, now - SOON));
+        if *last < now {
+            *count = if now - *last > SOON { 1 } else { count.saturating_add(1) };
+            *last = now;
+        }
     }
 }
 

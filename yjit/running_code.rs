@@ -72,8 +72,9 @@ where
 }
 
 /// Whether `noted` finds what depends on something that has been changed already: if not, nothing does, and nobody need be
-/// stopped; if so, it is to be looked for again when all stand. Any Ractor; a safe point.
-pub fn noted_p(noted: impl FnOnce(&Invariants) -> bool) -> bool {
+/// stopped; if so, it is to be looked for again when all stand. `noted` may note, as well, that nothing is to depend on it from now
+/// on. Any Ractor; a safe point.
+pub fn noted_p(noted: impl FnOnce(&mut Invariants) -> bool) -> bool {
     let mut level: c_uint = 0;
 
     unsafe { rb_yjit_lock_to_look(&mut level) };
