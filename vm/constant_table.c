@@ -53,6 +53,7 @@ store_locked(VALUE klass, ID id, rb_const_entry_t *const_entry)
     if (!r->constant_table) r->constant_table = ruby_mimcalloc(1, sizeof(struct vm_constant_table));
     if (!r->constant_table) return;
 
+    r->constant_table->filled = true;
     *entry_of(r->constant_table, klass, id) =
         (struct vm_constant_table_entry){ klass, id, const_entry, vm_constant_state_load_relaxed() };
 }
@@ -79,7 +80,10 @@ rb_vm_constant_table_find(VALUE klass, ID id)
 void
 rb_vm_constant_table_clear(rb_ractor_t *r)
 {
-    if (r->constant_table) MEMZERO(r->constant_table->entries, struct vm_constant_table_entry, 1 << VM_CONSTANT_TABLE_BITS);
+    if (!r->constant_table || !r->constant_table->filled) return;
+
+    MEMZERO(r->constant_table->entries, struct vm_constant_table_entry, 1 << VM_CONSTANT_TABLE_BITS);
+    r->constant_table->filled = false;
 }
 
 /* The Ractor ends, and calls no method any more, or never began. */

@@ -35,7 +35,7 @@
  *   [3] The GC empties the tables whenever it marks from the roots, at the start
  *       and at the end of marking: a class that dies, and its entries, are in none
  *       by the time that they are freed, and cannot come in again.  Compaction comes
- *       at once after marking.
+ *       at once after marking.  One that has not been filled since is empty.
  *   [4] An entry that is removed stays in memory if there are several Ractors
  *       (rb_const_remove, copy_tables).  With one it is freed, and no table is asked;
  *       the state has advanced before there may be several again.
@@ -60,6 +60,7 @@ struct rb_ractor_struct;
 
 /* Allocated with the first constant that is stored. */
 struct vm_constant_table {
+    bool filled; /* since [3] */
     struct vm_constant_table_entry {
         VALUE klass;                                /* 0: empty */
         ID id;

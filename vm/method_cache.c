@@ -94,6 +94,16 @@ cache_of(rb_ractor_t *r)
     return r->method_cache;
 }
 
+/* The same, to be filled. */
+static struct vm_method_cache *
+cache_to_fill(void)
+{
+    struct vm_method_cache *cache = cache_of(GET_RACTOR());
+
+    if (cache) cache->filled = true;
+    return cache;
+}
+
 /* Keeps +cme+ for the call that is about to begin.  False: without memory.  Any Ractor.  Does not run the GC. */
 bool
 rb_vm_method_cache_once(const rb_callable_method_entry_t *cme)
@@ -109,7 +119,7 @@ rb_vm_method_cache_once(const rb_callable_method_entry_t *cme)
 void
 rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache *cc)
 {
-    struct vm_method_cache *cache = cc->klass ? cache_of(GET_RACTOR()) : NULL;
+    struct vm_method_cache *cache = cc->klass ? cache_to_fill() : NULL;
     if (!cache) return;
 
     *entry_of(cache, ci, cc->klass) = (struct vm_method_cache_entry){ vm_ci_argc(ci), vm_ci_flag(ci), cc };
@@ -164,7 +174,7 @@ rb_vm_method_names_lack(VALUE klass, ID mid)
 void
 rb_vm_method_names_store(VALUE klass, ID mid, const rb_callable_method_entry_t *cme)
 {
-    struct vm_method_cache *cache = cache_of(GET_RACTOR());
+    struct vm_method_cache *cache = cache_to_fill();
     if (!cache) return;
 
     struct vm_method_name_entry *entry = name_entry_of(cache, klass, mid);
@@ -197,7 +207,7 @@ rb_vm_method_own_store(VALUE klass, const rb_method_entry_t *me)
       default: return;
     }
 
-    struct vm_method_cache *cache = cache_of(GET_RACTOR());
+    struct vm_method_cache *cache = cache_to_fill();
     if (!cache) return;
 
     if (cache->own_state != vm_method_own_state) {
@@ -234,11 +244,12 @@ rb_vm_method_own_lookup(VALUE klass, ID mid)
 void
 rb_vm_method_cache_clear(rb_ractor_t *r)
 {
-    if (!r->method_cache) return;
+    if (!r->method_cache || !r->method_cache->filled) return;
 
     MEMZERO(r->method_cache->calls, struct vm_method_cache_entry, numberof(r->method_cache->calls));
     MEMZERO(r->method_cache->names, struct vm_method_name_entry, numberof(r->method_cache->names));
     MEMZERO(r->method_cache->own, struct vm_method_own_entry, numberof(r->method_cache->own));
+    r->method_cache->filled = false;
 }
 
 /* The Ractor ends, and calls no method any more, or never began. */

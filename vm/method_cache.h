@@ -30,6 +30,8 @@
  *       the start and at the end of marking.  So nothing in them is older than
  *       that, and nothing that is not marked stays in them until it is swept.
  *       (Compaction comes at once after marking, with nobody run in between.)
+ *       Those of a Ractor that has filed nothing since are empty: of a thousand, of
+ *       which a dozen have run, the rest are left alone.
  *   [C] With several Ractors, a site whose cache is valid is written only when
  *       the Ractor's table misses too.  A site that meets N classes in a Ractor
  *       is then written N times between two GCs, and not at each call.  That a
@@ -88,6 +90,8 @@ struct rb_ractor_struct;
 
 /* Allocated with the first method that is stored, or called once. */
 struct vm_method_cache {
+    bool filled;                        /* since [B] */
+
     struct vm_method_cache_entry {
         unsigned int argc, flag;
         const struct rb_callcache *cc;  /* NULL: empty */
