@@ -29,18 +29,18 @@ const SOON: Duration = Duration::from_millis(100);
 /// Of an ISEQ: how often in a row the blocks that begin at each instruction were invalidated by a redefinition, and when last.
 /// Few have any.
 #[derive(Default)]
-pub struct Redefined(Option<Box<HashMap<IseqIdx, (u8, Instant)>>>);
+pub struct Redefined(Option<Box<HashMap<IseqIdx, (u8, Option<Instant>)>>>);
 
 /// +block+ is about to be invalidated, for what it calls, or a constant, was redefined, or is known again since. At one time,
 /// +now+, all versions of a block go, and are counted once.
 pub fn note(block: &BlockRef, now: Instant) {
     let blockid = unsafe { block.as_ref() }.get_blockid();
     if let Some(payload) = get_iseq_payload(blockid.iseq) {
-        let counts = payload.redefined.0.get_or_insert_default();
-        let (count, last) = counts.entry(blockid.idx).or_insert((0, now - SOON));
-        if *last < now {
-            *count = if now - *last > SOON { 1 } else { count.saturating_add(1) };
-            *last = now;
+        let counts = payload.redefined.0.get_or_insert_with(Default::default);
+        let (count, last) = counts.entry(blockid.idx).or_default();
+        if *last != Some(now) {
+            *count = if last.map_or(false, |last| now - last <= SOON) { count.saturating_add(1) } else { 1 };
+            *last = Some(now);
         }
     }
 }
@@ -48,12 +48,12 @@ pub fn note(block: &BlockRef, now: Instant) {
 /// Whether a block that begins there takes nothing for granted.
 pub fn given_up_p(iseq: IseqPtr, idx: IseqIdx) -> bool {
     let counts = get_iseq_payload(iseq).and_then(|payload| payload.redefined.0.as_ref());
-    counts.is_some_and(|counts| counts.get(&idx).is_some_and(|(count, _)| *count >= MOST))
+    counts.map_or(false, |counts| counts.get(&idx).map_or(false, |(count, _)| *count >= MOST))
 }
 
 /// Whether the code of a constant's instruction there takes for granted what is in its cache, or that nothing is. VM lock.
 pub fn constant_embedded_p(iseq: IseqPtr, idx: IseqIdx) -> bool {
-    !given_up_p(iseq, idx) && get_version_list(BlockId { iseq, idx }).is_some_and(|versions| !versions.is_empty())
+    !given_up_p(iseq, idx) && get_version_list(BlockId { iseq, idx }).map_or(false, |versions| !versions.is_empty())
 }
 
 impl JITState<'_> {
