@@ -29,6 +29,10 @@
  * FIBER_POOL_COOLED_MAX.  One of FIBER_POOL_TURNS that come back loses it at once, as
  * a stack that has been deep has much.  Without collections all stays: so do objects.
  *
+ * The collector knows nothing of what stacks take, and comes when the heap is full: a
+ * large one may have more forgotten Fibers than a process may have mappings.  Where the
+ * system gives no more it is called, before the FiberError of upstream's.
+ *
  *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
  *                             gives stacks to the Ractor that it runs in
  *   fiber_pool.vacancies,     with fiber_pool_lock held
@@ -46,6 +50,8 @@
 
 #include "lockfree/gc/typed_free.h"
 
+void rb_gc_collect_at_once(void); /* gc/collect_at_once.h */
+
 #ifdef FIBER_POOL_ALLOCATION_FREE
 #define FIBER_POOL_CACHE_MAX 0  /* an allocation wants to know when all its stacks are back */
 #else
@@ -53,6 +59,8 @@
 #endif
 
 enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 16 };
+
+#define FIBER_POOL_TOUCHED (12 * 1024) /* of a Fiber's stacks, by one that runs a block */
 
 static rb_nativethread_lock_t fiber_pool_lock;
 
@@ -117,6 +125,7 @@ fiber_pool_take(struct fiber_pool *pool)
             cache->count++;
         }
         rb_native_mutex_unlock(&fiber_pool_lock);
+        if (vacancy && cache) cache->collected = false;
     }
     else {
         cache->vacancies = vacancy->next;
@@ -129,10 +138,11 @@ fiber_pool_take(struct fiber_pool *pool)
 size_t
 rb_fiber_pool_used_bytes(void)
 {
-    const size_t touched = 12 * 1024; /* of a Fiber's stacks, by one that runs a block */
-    size_t cached = (size_t)GET_VM()->ractor.cnt * FIBER_POOL_CACHE_MAX;
+    size_t cached = 0;
+    rb_ractor_t *r = NULL;
 
-    return shared_fiber_pool.used > cached ? (shared_fiber_pool.used - cached) * touched : 0;
+    ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) cached += r->fiber_pool_cache.count;
+    return shared_fiber_pool.used > cached ? (shared_fiber_pool.used - cached) * FIBER_POOL_TOUCHED : 0;
 }
 
 static void fiber_pool_stack_free(struct fiber_pool_stack *stack);
@@ -268,6 +278,19 @@ fiber_pool_publish(struct fiber_pool *pool, struct fiber_pool_allocation *alloca
     pool->allocations = allocation;
     pool->count += allocation->count;
     rb_native_mutex_unlock(&fiber_pool_lock);
+}
+
+/* The system has no memory for more stacks of +pool+, or no more mappings.  Whether the caller is to ask for one again, since what is
+ * forgotten has been collected, with all its stacks: once, and only where that may be.  Any Ractor; runs no Ruby code. */
+static bool
+fiber_pool_collects(const struct fiber_pool *pool)
+{
+    struct fiber_pool_cache *cache = fiber_pool_cache(pool);
+    if (!cache) return false;
+
+    cache->collected = !cache->collected;
+    if (cache->collected) rb_gc_collect_at_once();
+    return cache->collected;
 }
 
 /* The Ractor +r+ starts no Fiber any more.  Itself at its end, or main after a fork. */

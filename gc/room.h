@@ -23,11 +23,11 @@
  * equal parts, give the same sum of squares (the participation ratio: n equal
  * ones are n, a large one among small ones is one), but no more than can run at
  * once.  For each of them there are GC_ROOM_PAGES pages of free slots beyond what
- * lives, and GC_ROOM_ROOTS bytes for each Ractor that lives, be it idle: each
- * collection goes through its stacks, and with 1,000 that takes longer than to make
- * as much.  They are shared out among the heaps as the pages taken were; pages are
- * made as they are wanted, before the heap collects.  What is wanted less is given up
- * slowly, by a quarter for each collection.  As many pages as were made, and are
+ * lives; more where many Ractors live, be they idle: each collection goes through
+ * the stacks of all, and with 256 that takes as long as to make as much.  They are
+ * shared out among the heaps as the pages taken were; pages are made as they are
+ * wanted, before the heap collects.  What is wanted less is given up slowly, by a
+ * quarter for each collection.  As many pages as were made, and are
  * neither wanted nor full of what lives, go back as they are found empty: by
  * major collections, and by each that finds main alone.  What upstream wants
  * free for each Ractor, 4,096 slots of whatever size, it wants once: else a heap of
@@ -36,15 +36,14 @@
  * old, since the last major one, than may be at first and may be taken between two:
  * there it finds what has died.
  *
- * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run,
- * and a page for each heap that it uses; GC_ROOM_ROOTS for each that lives.  What
- * their objects have of malloc's, and the stacks of Fibers, count as pages do beyond
- * as much as the pages have, and no page is made when GC_ROOM_MALLOC has been taken.
- * Nothing with one Ractor.  No heap gets more than RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if
- * that is set.  When the system has no memory, be it for a page or for malloc, room is
- * given up, and there is none for GC_ROOM_DENIED collections.  Three times as many
- * pages took no less time with 8 Ractors: what fits into the processor's caches is worth
- * a collection.
+ * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run, or
+ * GC_ROOM_TIMES that, and a page for each heap that it uses.  What their objects have
+ * of malloc's, and the stacks of Fibers, count as pages do beyond as much as the pages
+ * have, and no page is made when GC_ROOM_MALLOC has been taken.  Nothing with one
+ * Ractor.  No heap gets more than RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  When
+ * the system has no memory, be it for a page or for malloc, room is given up, and there
+ * is none for GC_ROOM_DENIED collections.  With 8 Ractors three times as many pages took
+ * no less time: what fits into the processor's caches is worth a collection.
  *
  * All of this is read and written with the VM lock; taken_pages by its Ractor
  * alone, but for the survey, when all others stand; room_denied is written by
@@ -52,7 +51,8 @@
  */
 
 #define GC_ROOM_PAGES 8            /* for each Ractor: 512 kB */
-#define GC_ROOM_ROOTS (16 * 1024)  /* for each that lives, in bytes */
+#define GC_ROOM_LIVING 128.0       /* so many live, and there is that again, */
+#define GC_ROOM_TIMES 3            /* but no more than so many times */
 #define GC_ROOM_MALLOC (1024 * 1024) /* for each that can run, in bytes: what they may take from malloc meanwhile */
 #define GC_ROOM_DENIED 16
 
@@ -62,7 +62,7 @@ void rb_fiber_pool_collection_begins(void);
 struct gc_room_survey {
     double sum, squares;
     double held; /* of other memory, in bytes */
-    double roots; /* what is to be made for those of the Ractors that live, in pages */
+    double pages; /* for each that makes objects */
     double taken[HEAP_COUNT];
     unsigned int takers[HEAP_COUNT];
 };
@@ -101,7 +101,7 @@ gc_room_wanted_slots(const rb_heap_t *heap, int i, const struct gc_room_survey *
 {
     if (ractors == 0) return 0;
 
-    double pages = (ractors * GC_ROOM_PAGES + survey->roots) * survey->taken[i] / survey->sum + MIN(survey->takers[i], rb_ractor_max_running());
+    double pages = ractors * survey->pages * survey->taken[i] / survey->sum + MIN(survey->takers[i], rb_ractor_max_running());
     size_t slots = (size_t)(pages * (HEAP_PAGE_OBJ_LIMIT * BASE_SLOT_SIZE / heap->slot_size));
 
     if (gc_params.growth_max_slots > 0 && slots > gc_params.growth_max_slots) slots = gc_params.growth_max_slots;
@@ -127,7 +127,7 @@ gc_room_survey(rb_objspace_t *objspace)
 
     survey.held += rb_fiber_pool_used_bytes();
     double ractors = gc_room_ractors(&survey);
-    survey.roots = (double)objspace->live_ractor_cache_count * GC_ROOM_ROOTS / HEAP_PAGE_SIZE;
+    survey.pages = GC_ROOM_PAGES * MIN(1 + objspace->live_ractor_cache_count / GC_ROOM_LIVING, GC_ROOM_TIMES);
 
     for (int i = 0; i < HEAP_COUNT; i++) {
         rb_heap_t *heap = &heaps[i];

@@ -112,4 +112,23 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # Where the system gives no more stacks, those of forgotten Fibers are looked for: upstream's ends the process here.
+  def test_no_memory_for_stacks
+    omit "no /proc" unless File.exist?("/proc/self/status")
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      def forget = 3_000.times { Fiber.new { Fiber.yield }.resume }
+      def assert_none_left(kept = []) = assert_raise(FiberError) { 3_000.times { kept << Fiber.new { Fiber.yield }.tap(&:resume) } }
+
+      size = File.read("/proc/self/status")[/^VmSize: +(\d+)/, 1].to_i * 1024
+      Process.setrlimit(:AS, size + 512 * 1024 * 1024) # some 800 stacks
+      forget
+      2.times { assert_none_left }
+      forget
+      GC.disable
+      assert_none_left
+      GC.enable
+      forget
+    RUBY
+  end
 end

@@ -14,34 +14,34 @@
 //! from then on, a constant 6. What is redefined now and then, as by who loads code anew, is compiled as before: what that
 //! takes is little of the time in between.
 //!
-//! All that is invalidated at one time counts once; a constant twice, when it is set and when its cache is filled. Counted by
-//! the block's first instruction, which is mostly the one in question: a call is compiled when its receiver is known, in a
-//! block of its own, and a constant begins one. With the VM lock, as all of the compiler's.
+//! What goes AT_ONCE counts once: the versions of a block, and the copies of a module's method, between which nothing can
+//! have been compiled. A constant counts twice, when it is set and when its cache is filled. Counted by the block's first
+//! instruction, which is mostly the one in question: a call is compiled when its receiver is known, in a block of its own, and
+//! a constant begins one. With the VM lock, as all of the compiler's.
 
 use super::*;
 use std::collections::HashMap;
-use std::time::Duration;
-pub use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const MOST: u8 = 32;
 const SOON: Duration = Duration::from_millis(100);
+const AT_ONCE: Duration = Duration::from_micros(5);
 
 /// Of an ISEQ: how often in a row the blocks that begin at each instruction were invalidated by a redefinition, and when last.
 /// Few have any.
 #[derive(Default)]
 pub struct Redefined(Option<Box<HashMap<IseqIdx, (u8, Option<Instant>)>>>);
 
-/// +block+ is about to be invalidated, for what it calls, or a constant, was redefined, or is known again since. At one time,
-/// +now+, all versions of a block go, and are counted once.
-pub fn note(block: &BlockRef, now: Instant) {
+/// +block+ is about to be invalidated, for what it calls, or a constant, was redefined, or is known again since.
+pub fn note(block: &BlockRef) {
     let blockid = unsafe { block.as_ref() }.get_blockid();
     if let Some(payload) = get_iseq_payload(blockid.iseq) {
+        let now = Instant::now();
         let counts = payload.redefined.0.get_or_insert_with(Default::default);
         let (count, last) = counts.entry(blockid.idx).or_default();
-        if *last != Some(now) {
-            *count = if last.map_or(false, |last| now - last <= SOON) { count.saturating_add(1) } else { 1 };
-            *last = Some(now);
-        }
+        let since = last.map_or(Duration::MAX, |last| now - last);
+        *count = if since > SOON { 1 } else { count.saturating_add((since > AT_ONCE).into()) };
+        *last = Some(now);
     }
 }
 

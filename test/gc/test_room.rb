@@ -29,7 +29,7 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     collections, majors, pages = ours(PROGRAM)
     assert_operator(collections, :<, numbers(stock, PROGRAM)[0] / 2)
     assert_operator(majors, :<, 20)
-    assert_operator(pages, :<, 14 + 8 * (8 + 5) + 8 / 4)
+    assert_operator(pages, :<, 14 + 8 * (8 + 5) + 8)
   end
 
   # Each makes the heap look small to upstream, which wants 4,096 free slots for each Ractor, of whatever size.
@@ -63,7 +63,7 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
   def test_room_is_for_as_many_as_can_run
     _, _, pages = ours(PROGRAM.sub("new(8)", "new(200)").sub("200_000", "4_000"))
     running = [8, Etc.nprocessors].max
-    assert_operator(pages, :<, 25 + running * (8 + 5) + 200 / 4)
+    assert_operator(pages, :<, 25 + running * (8 * (1 + 201 / 128.0) + 5))
   end
 
   # Each collection goes through the stacks of all.
@@ -71,7 +71,7 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     alone, = ours(PROGRAM)
     beside_idle, _, pages = ours(PROGRAM.sub("before =", "idle = Array.new(300) { Ractor.new { Ractor.receive } }; before ="))
     assert_operator(beside_idle, :<, alone * 0.75)
-    assert_operator(pages, :<, 25 + 8 * (8 + 5) + 308 / 4)
+    assert_operator(pages, :<, 25 + 8 * (8 * 3 + 5))
   end
 
   GIVEN_BACK = <<~'RUBY'
