@@ -29,9 +29,11 @@
  * FIBER_POOL_COOLED_MAX.  One of FIBER_POOL_TURNS that come back loses it at once, as
  * a stack that has been deep has much.  Without collections all stays: so do objects.
  *
- * The collector knows nothing of what stacks take, and comes when the heap is full: a
- * large one may have more forgotten Fibers than a process may have mappings.  Where the
- * system gives no more it is called, before the FiberError of upstream's.
+ * The collector knows nothing of what stacks take, and comes when the heap is full: one
+ * that has room for many Ractors (gc/room.h) may have more forgotten Fibers than a process
+ * may have mappings, 65,530 by default, of which a stack takes two.  So, with several
+ * Ractors, it is called before there are more than FIBER_POOL_MANY stacks, and more again, if
+ * half as many were taken since it came last: where all live that is seldom.
  *
  *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
  *                             gives stacks to the Ractor that it runs in
@@ -58,7 +60,7 @@ void rb_gc_collect_at_once(void); /* gc/collect_at_once.h */
 #define FIBER_POOL_CACHE_MAX 12
 #endif
 
-enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 16 };
+enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 16, FIBER_POOL_MANY = 8192 };
 
 #define FIBER_POOL_TOUCHED (12 * 1024) /* of a Fiber's stacks, by one that runs a block */
 
@@ -125,7 +127,6 @@ fiber_pool_take(struct fiber_pool *pool)
             cache->count++;
         }
         rb_native_mutex_unlock(&fiber_pool_lock);
-        if (vacancy && cache) cache->collected = false;
     }
     else {
         cache->vacancies = vacancy->next;
@@ -280,17 +281,20 @@ fiber_pool_publish(struct fiber_pool *pool, struct fiber_pool_allocation *alloca
     rb_native_mutex_unlock(&fiber_pool_lock);
 }
 
-/* The system has no memory for more stacks of +pool+, or no more mappings.  Whether the caller is to ask for one again, since what is
- * forgotten has been collected, with all its stacks: once, and only where that may be.  Any Ractor; runs no Ruby code. */
-static bool
-fiber_pool_collects(const struct fiber_pool *pool)
+/* A stack of +pool+, which has none, after a collection, if many were taken since the last one began; or NULL: more are to be
+ * made.  Any Ractor, without the lock; runs no Ruby code. */
+static struct fiber_pool_vacancy *
+fiber_pool_take_forgotten(struct fiber_pool *pool)
 {
-    struct fiber_pool_cache *cache = fiber_pool_cache(pool);
-    if (!cache) return false;
+    if (pool != &shared_fiber_pool || !rb_multi_ractor_p()) return NULL;
 
-    cache->collected = !cache->collected;
-    if (cache->collected) rb_gc_collect_at_once();
-    return cache->collected;
+    rb_native_mutex_lock(&fiber_pool_lock);
+    bool many = pool->count >= FIBER_POOL_MANY && fiber_pool_warm.taken >= pool->count / 2;
+    rb_native_mutex_unlock(&fiber_pool_lock);
+    if (!many) return NULL;
+
+    rb_gc_collect_at_once();
+    return fiber_pool_take(pool);
 }
 
 /* The Ractor +r+ starts no Fiber any more.  Itself at its end, or main after a fork. */

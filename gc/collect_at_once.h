@@ -10,13 +10,12 @@
 
 /* Part of gc/default/default.c. */
 
-/* All that is forgotten is freed, as where malloc finds no memory; no finalizer is called yet, and nothing is done where the GC is
- * disabled.  Any Ractor, VM lock not held.  Runs no Ruby code. */
+/* What is young and forgotten is freed; no finalizer is called yet, and nothing is done where the GC is disabled.  Any Ractor, VM
+ * lock not held.  Runs no Ruby code. */
 void
 rb_gc_collect_at_once(void)
 {
-    garbage_collect(rb_gc_get_objspace(),
-                    GPR_FLAG_FULL_MARK | GPR_FLAG_IMMEDIATE_MARK | GPR_FLAG_IMMEDIATE_SWEEP | GPR_FLAG_MALLOC);
+    garbage_collect(rb_gc_get_objspace(), GPR_FLAG_IMMEDIATE_MARK | GPR_FLAG_IMMEDIATE_SWEEP | GPR_FLAG_MALLOC);
 }
 
 #endif /* LOCKFREE_GC_COLLECT_AT_ONCE_H */

@@ -14,10 +14,10 @@
 //! from then on, a constant 6. What is redefined now and then, as by who loads code anew, is compiled as before: what that
 //! takes is little of the time in between.
 //!
-//! What goes AT_ONCE counts once: the versions of a block, and the copies of a module's method, between which nothing can
-//! have been compiled. A constant counts twice, when it is set and when its cache is filled. Counted by the block's first
-//! instruction, which is mostly the one in question: a call is compiled when its receiver is known, in a block of its own, and
-//! a constant begins one. With the VM lock, as all of the compiler's.
+//! Each version of a block counts, and each copy of a module's method, and a constant when it is set and when its cache is
+//! filled: a site that meets four classes is given up after eight redefinitions. Counted by the block's first instruction,
+//! which is mostly the one in question: a call is compiled when its receiver is known, in a block of its own, and a constant
+//! begins one. With the VM lock, as all of the compiler's.
 
 use super::*;
 use std::collections::HashMap;
@@ -25,7 +25,6 @@ use std::time::{Duration, Instant};
 
 const MOST: u8 = 32;
 const SOON: Duration = Duration::from_millis(100);
-const AT_ONCE: Duration = Duration::from_micros(5);
 
 /// Of an ISEQ: how often in a row the blocks that begin at each instruction were invalidated by a redefinition, and when last.
 /// Few have any.
@@ -39,8 +38,7 @@ pub fn note(block: &BlockRef) {
         let now = Instant::now();
         let counts = payload.redefined.0.get_or_insert_with(Default::default);
         let (count, last) = counts.entry(blockid.idx).or_default();
-        let since = last.map_or(Duration::MAX, |last| now - last);
-        *count = if since > SOON { 1 } else { count.saturating_add((since > AT_ONCE).into()) };
+        *count = if last.map_or(true, |last| now - last > SOON) { 1 } else { count.saturating_add(1) };
         *last = Some(now);
     }
 }
