@@ -76,22 +76,20 @@ rb_method_table_foreach(VALUE klass, rb_id_table_foreach_func_t *func, void *dat
 const rb_method_entry_t *
 rb_method_table_remove(VALUE klass, ID mid)
 {
-    const rb_method_entry_t *removed = NULL;
-    VALUE me;
+    const rb_method_entry_t *me;
 
     RB_VM_LOCK_ENTER();
     const VALUE origin = RCLASS_ORIGIN(klass);
-    struct rb_id_table *table = RCLASS_M_TBL(origin);
 
-    if (rb_id_table_lookup(table, mid, &me) && !UNDEFINED_METHOD_ENTRY_P((rb_method_entry_t *)me) &&
-        !UNDEFINED_REFINED_METHOD_P(((rb_method_entry_t *)me)->def)) {
+    me = rb_method_entry_at(origin, mid);
+    if (UNDEFINED_METHOD_ENTRY_P(me) || UNDEFINED_REFINED_METHOD_P(me->def)) me = NULL;
+    if (me) {
         if (origin != klass) rb_clear_method_cache(klass, mid);
         rb_clear_method_cache(origin, mid);
-        rb_id_table_lookup(table, mid, &me); /* another one, if it was called */
-        removed = (rb_method_entry_t *)me;
-        rb_id_table_delete(table, mid);
+        me = rb_method_entry_at(origin, mid); /* another one, if it was called */
+        rb_id_table_delete(RCLASS_M_TBL(origin), mid);
         rb_vm_method_own_forget();
     }
     RB_VM_LOCK_LEAVE();
-    return removed;
+    return me;
 }

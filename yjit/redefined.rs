@@ -29,7 +29,7 @@ const SOON: Duration = Duration::from_millis(100);
 /// Of an ISEQ: how often in a row the blocks that begin at each instruction were invalidated by a redefinition, and when last.
 /// Few have any.
 #[derive(Default)]
-pub struct Redefined(Option<Box<HashMap<IseqIdx, (u8, Option<Instant>)>>>);
+pub struct Redefined(Option<Box<HashMap<IseqIdx, (u8, Instant)>>>);
 
 /// +block+ is about to be invalidated, for what it calls, or a constant, was redefined, or is known again since.
 pub fn note(block: &BlockRef) {
@@ -37,9 +37,9 @@ pub fn note(block: &BlockRef) {
     if let Some(payload) = get_iseq_payload(blockid.iseq) {
         let now = Instant::now();
         let counts = payload.redefined.0.get_or_insert_with(Default::default);
-        let (count, last) = counts.entry(blockid.idx).or_default();
-        *count = if last.map_or(true, |last| now - last > SOON) { 1 } else { count.saturating_add(1) };
-        *last = Some(now);
+        let (count, last) = counts.entry(blockid.idx).or_insert((0, now));
+        *count = if now - *last > SOON { 1 } else { count.saturating_add(1) };
+        *last = now;
     }
 }
 
