@@ -32,8 +32,9 @@
  * The collector knows nothing of what stacks take, and comes when the heap is full: one
  * that has room for many Ractors (gc/room.h) may have more forgotten Fibers than a process
  * may have mappings, 65,530 by default, of which a stack takes two.  So, with several
- * Ractors, it is called before there are more than FIBER_POOL_MANY stacks, and more again, if
- * half as many were taken since it came last: where all live that is seldom.
+ * Ractors, it is called before there are more than FIBER_POOL_MANY stacks, and more again,
+ * if half of that were taken since it came last, or an eighth of all.  It looks at what is
+ * young: Fibers that have become old and are forgotten wait for a major collection.
  *
  *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
  *                             gives stacks to the Ractor that it runs in
@@ -61,8 +62,6 @@ void rb_gc_collect_at_once(void); /* gc/collect_at_once.h */
 #endif
 
 enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 16, FIBER_POOL_MANY = 8192 };
-
-#define FIBER_POOL_TOUCHED (12 * 1024) /* of a Fiber's stacks, by one that runs a block */
 
 static rb_nativethread_lock_t fiber_pool_lock;
 
@@ -139,11 +138,10 @@ fiber_pool_take(struct fiber_pool *pool)
 size_t
 rb_fiber_pool_used_bytes(void)
 {
-    size_t cached = 0;
-    rb_ractor_t *r = NULL;
+    const size_t touched = 12 * 1024; /* of a Fiber's stacks, by one that runs a block */
+    size_t cached = (size_t)MIN(GET_VM()->ractor.cnt, rb_ractor_max_running()) * FIBER_POOL_CACHE_MAX;
 
-    ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) cached += r->fiber_pool_cache.count;
-    return shared_fiber_pool.used > cached ? (shared_fiber_pool.used - cached) * FIBER_POOL_TOUCHED : 0;
+    return shared_fiber_pool.used > cached ? (shared_fiber_pool.used - cached) * touched : 0;
 }
 
 static void fiber_pool_stack_free(struct fiber_pool_stack *stack);
@@ -281,19 +279,20 @@ fiber_pool_publish(struct fiber_pool *pool, struct fiber_pool_allocation *alloca
     rb_native_mutex_unlock(&fiber_pool_lock);
 }
 
-/* A stack of +pool+, which has none, after a collection, if many were taken since the last one began; or NULL: more are to be
- * made.  Any Ractor, without the lock; runs no Ruby code. */
+/* A stack of +pool+, which had none, after a collection if many were taken since the last one began; or NULL: more are to be
+ * made.  Of Ractors that come at once one collects.  Any Ractor, without the lock; runs no Ruby code. */
 static struct fiber_pool_vacancy *
 fiber_pool_take_forgotten(struct fiber_pool *pool)
 {
-    if (pool != &shared_fiber_pool || !rb_multi_ractor_p()) return NULL;
+    if (pool != &shared_fiber_pool || pool->count < FIBER_POOL_MANY || !rb_multi_ractor_p()) return NULL;
 
+    RB_VM_LOCK_ENTER();
     rb_native_mutex_lock(&fiber_pool_lock);
-    bool many = pool->count >= FIBER_POOL_MANY && fiber_pool_warm.taken >= pool->count / 2;
+    bool many = fiber_pool_warm.taken >= MAX(FIBER_POOL_MANY / 2, pool->count / 8);
     rb_native_mutex_unlock(&fiber_pool_lock);
-    if (!many) return NULL;
+    if (many) rb_gc_collect_at_once();
+    RB_VM_LOCK_LEAVE();
 
-    rb_gc_collect_at_once();
     return fiber_pool_take(pool);
 }
 

@@ -10,8 +10,8 @@
 
 /* Part of gc/default/default.c. */
 
-/* What is young and forgotten is freed; no finalizer is called yet, and nothing is done where the GC is disabled.  Any Ractor, VM
- * lock not held.  Runs no Ruby code. */
+/* What is young and forgotten is freed; no finalizer is called yet, and nothing is done where the GC is disabled.  Any Ractor, with
+ * or without the VM lock.  Runs no Ruby code. */
 void
 rb_gc_collect_at_once(void)
 {

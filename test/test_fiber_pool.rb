@@ -118,9 +118,15 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
     omit "no /proc" unless File.exist?("/proc/self/maps")
     slots = (0..4).to_h { |i| ["RUBY_GC_HEAP_#{i}_INIT_SLOTS", "100000"] }
     assert_separately([slots, "-W0", "--disable-gems"], <<~'RUBY', timeout: 60)
-      ractors = Array.new(4) { Ractor.new { 10_000.times { Fiber.new { Fiber.yield }.resume }; GC.count } }
+      def resumed = Fiber.new { Fiber.yield }.tap(&:resume)
+
+      ractors = Array.new(4) { Ractor.new { 10_000.times { resumed }; GC.count } }
       assert_operator(ractors.map(&:take).max, :<, 20)
       assert_operator(File.foreach("/proc/self/maps").count, :<, 35_000)
+
+      ractors = Array.new(4) { Ractor.new { kept = Array.new(2_500) { resumed }; 10_000.times { resumed }; kept.count(&:alive?) } }
+      assert_equal([2_500] * 4, ractors.map(&:take))
+      assert_operator(File.foreach("/proc/self/maps").count, :<, 40_000)
     RUBY
   end
 end
