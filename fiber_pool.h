@@ -29,12 +29,18 @@
  * FIBER_POOL_COOLED_MAX.  One of FIBER_POOL_TURNS that come back loses it at once, as
  * a stack that has been deep has much.  Without collections all stays: so do objects.
  *
- * The collector knows nothing of what stacks take, and comes when the heap is full: one
- * that has room for many Ractors (gc/room.h) may have more forgotten Fibers than a process
- * may have mappings, 65,530 by default, of which a stack takes two.  So, with several
- * Ractors, it is called before there are more than FIBER_POOL_MANY stacks, and more again,
- * if half of that were taken since it came last, or an eighth of all.  It looks at what is
- * young: Fibers that have become old and are forgotten wait for a major collection.
+ * The collector knows nothing of what stacks take, and comes when the heap is full.  Where
+ * Enumerators are forgotten that is when more stacks have been written than the processor's
+ * caches hold, or its TLB: a turn takes twice as long as with a few hundred.  A heap that has
+ * room for many Ractors (gc/room.h), or much that lives, may have more of them than a process
+ * may have mappings, 65,530 by default, of which a stack takes two.  So a minor collection is
+ * asked for when FIBER_POOL_YOUNG more stacks are in use, for each Ractor that can run, than
+ * there were at least since the last one: more where much is to be gone through, as other
+ * stacks, pages and Ractors.  Fibers that end count for nothing.  Those that have become old
+ * and are forgotten wait for a major collection.
+ *
+ * Ractors that find the pool empty at once do not each double it: one makes many stacks, the
+ * others a few.  Where it could not, all make a few until the GC comes.
  *
  *   struct fiber_pool_cache   its Ractor only, whose threads take turns; the GC
  *                             gives stacks to the Ractor that it runs in
@@ -53,7 +59,7 @@
 
 #include "lockfree/gc/typed_free.h"
 
-void rb_gc_collect_at_once(void); /* gc/collect_at_once.h */
+void rb_gc_collect_young(void); /* gc/collect_young.h */
 
 #ifdef FIBER_POOL_ALLOCATION_FREE
 #define FIBER_POOL_CACHE_MAX 0  /* an allocation wants to know when all its stacks are back */
@@ -61,7 +67,8 @@ void rb_gc_collect_at_once(void); /* gc/collect_at_once.h */
 #define FIBER_POOL_CACHE_MAX 12
 #endif
 
-enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 16, FIBER_POOL_MANY = 8192 };
+enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 16, FIBER_POOL_YOUNG = 128, FIBER_POOL_YOUNG_MAX = 4096,
+       FIBER_POOL_FEW = 64 };
 
 static rb_nativethread_lock_t fiber_pool_lock;
 
@@ -73,7 +80,10 @@ static struct {
     size_t wanted; /* before that, between the two before: so many may lie here */
     size_t least;  /* of count, since the last collection began */
     unsigned int turn;
-} fiber_pool_warm;
+    size_t least_used; /* of the pool's used, since the last collection began */
+    size_t young;      /* so many more in use, and one is asked for */
+    bool making;       /* somebody makes more than FIBER_POOL_FEW, or could not */
+} fiber_pool_warm = { .young = FIBER_POOL_YOUNG };
 
 /* The current Ractor's cache for +pool+, or NULL. */
 static struct fiber_pool_cache *
@@ -106,7 +116,17 @@ fiber_pool_pop_locked(struct fiber_pool *pool)
     return vacancy;
 }
 
-/* A vacant stack, or NULL: the pool must be expanded, and asked again. */
+/* Whether to look for forgotten Fibers first: of Ractors that come at once one is told so.  With the lock. */
+static bool
+fiber_pool_wants_collection_locked(const struct fiber_pool *pool)
+{
+    if (pool != &shared_fiber_pool || pool->used < fiber_pool_warm.least_used + fiber_pool_warm.young) return false;
+
+    fiber_pool_warm.least_used = pool->used;
+    return true;
+}
+
+/* A vacant stack, or NULL: the pool must be expanded, and asked again.  Runs no Ruby code, but may collect. */
 static struct fiber_pool_vacancy *
 fiber_pool_take(struct fiber_pool *pool)
 {
@@ -115,6 +135,11 @@ fiber_pool_take(struct fiber_pool *pool)
 
     if (!vacancy) {
         rb_native_mutex_lock(&fiber_pool_lock);
+        if (fiber_pool_wants_collection_locked(pool)) {
+            rb_native_mutex_unlock(&fiber_pool_lock);
+            rb_gc_collect_young();
+            return fiber_pool_take(pool);
+        }
         vacancy = fiber_pool_pop_locked(pool);
 #ifdef FIBER_POOL_ALLOCATION_FREE
         if (vacancy) vacancy->stack.allocation->used++;
@@ -132,16 +157,6 @@ fiber_pool_take(struct fiber_pool *pool)
         cache->count--;
     }
     return vacancy;
-}
-
-/* What the stacks in use take of memory, in bytes, about; those that lie in caches left out.  The GC, when all others stand. */
-size_t
-rb_fiber_pool_used_bytes(void)
-{
-    const size_t touched = 12 * 1024; /* of a Fiber's stacks, by one that runs a block */
-    size_t cached = (size_t)MIN(GET_VM()->ractor.cnt, rb_ractor_max_running()) * FIBER_POOL_CACHE_MAX;
-
-    return shared_fiber_pool.used > cached ? (shared_fiber_pool.used - cached) * touched : 0;
 }
 
 static void fiber_pool_stack_free(struct fiber_pool_stack *stack);
@@ -193,6 +208,7 @@ fiber_pool_cache_shrink(struct fiber_pool *pool, struct fiber_pool_cache *cache,
         *list = fiber_pool_vacancy_push(vacancy, *list);
         if (warm) fiber_pool_warm.count++;
     }
+    if (fiber_pool_warm.least_used > pool->used) fiber_pool_warm.least_used = pool->used;
     rb_native_mutex_unlock(&fiber_pool_lock);
     fiber_pool_cool(pool, cold);
 }
@@ -209,9 +225,21 @@ fiber_pool_surplus_locked(void)
     return now < surplus ? now : surplus;
 }
 
-/* A collection begins: what it will find of stacks is what has been taken since the last one.  The GC, when all others stand. */
+/* How many more stacks may be in use before a collection that takes as long as +work+ of them is asked for. */
+static size_t
+fiber_pool_young_locked(size_t work)
+{
+    size_t young = FIBER_POOL_YOUNG * MIN(GET_VM()->ractor.cnt, rb_ractor_max_running());
+
+    if (young < work) young = work;
+    if (young < fiber_pool_warm.least_used / 2) young = fiber_pool_warm.least_used / 2;
+    return MIN(young, FIBER_POOL_YOUNG_MAX);
+}
+
+/* A collection begins, which takes as long as it takes to make +work+ Fibers, those that live left out: what it will find of
+ * stacks is what has been taken since the last one.  The GC, when all others stand. */
 void
-rb_fiber_pool_collection_begins(void)
+rb_fiber_pool_collection_begins(size_t work)
 {
     struct fiber_pool_vacancy *cold = NULL;
 
@@ -220,6 +248,9 @@ rb_fiber_pool_collection_begins(void)
     rb_native_mutex_lock(&fiber_pool_lock);
     fiber_pool_warm.wanted = fiber_pool_warm.taken;
     fiber_pool_warm.taken = 0;
+    fiber_pool_warm.young = fiber_pool_young_locked(work);
+    fiber_pool_warm.least_used = shared_fiber_pool.used;
+    fiber_pool_warm.making = false;
     for (size_t left = fiber_pool_surplus_locked(); left > 0; left--) {
         struct fiber_pool_vacancy *vacancy = fiber_pool_warm.vacancies;
         fiber_pool_warm.vacancies = vacancy->next;
@@ -257,6 +288,19 @@ fiber_pool_give(struct fiber_pool *pool, struct fiber_pool_vacancy *vacancy)
     rb_native_mutex_unlock(&fiber_pool_lock);
 }
 
+/* How many stacks of +pool+, which has none, are to be made where upstream says +count+: a few, while another Ractor makes many. */
+static size_t
+fiber_pool_count_to_make(const struct fiber_pool *pool, size_t count)
+{
+    if (pool != &shared_fiber_pool || count <= FIBER_POOL_FEW) return count;
+
+    rb_native_mutex_lock(&fiber_pool_lock);
+    if (fiber_pool_warm.making) count = FIBER_POOL_FEW;
+    fiber_pool_warm.making = true;
+    rb_native_mutex_unlock(&fiber_pool_lock);
+    return count;
+}
+
 /* Puts the stacks of a new allocation, linked from +vacancies+ to the one that was linked first, into the pool. */
 static void
 fiber_pool_publish(struct fiber_pool *pool, struct fiber_pool_allocation *allocation,
@@ -276,24 +320,8 @@ fiber_pool_publish(struct fiber_pool *pool, struct fiber_pool_allocation *alloca
 #endif
     pool->allocations = allocation;
     pool->count += allocation->count;
+    if (pool == &shared_fiber_pool && allocation->count > FIBER_POOL_FEW) fiber_pool_warm.making = false;
     rb_native_mutex_unlock(&fiber_pool_lock);
-}
-
-/* A stack of +pool+, which had none, after a collection if many were taken since the last one began; or NULL: more are to be
- * made.  Of Ractors that come at once one collects.  Any Ractor, without the lock; runs no Ruby code. */
-static struct fiber_pool_vacancy *
-fiber_pool_take_forgotten(struct fiber_pool *pool)
-{
-    if (pool != &shared_fiber_pool || pool->count < FIBER_POOL_MANY || !rb_multi_ractor_p()) return NULL;
-
-    RB_VM_LOCK_ENTER();
-    rb_native_mutex_lock(&fiber_pool_lock);
-    bool many = fiber_pool_warm.taken >= MAX(FIBER_POOL_MANY / 2, pool->count / 8);
-    rb_native_mutex_unlock(&fiber_pool_lock);
-    if (many) rb_gc_collect_at_once();
-    RB_VM_LOCK_LEAVE();
-
-    return fiber_pool_take(pool);
 }
 
 /* The Ractor +r+ starts no Fiber any more.  Itself at its end, or main after a fork. */

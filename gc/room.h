@@ -38,12 +38,12 @@
  *
  * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run, or
  * GC_ROOM_TIMES that, and a page for each heap that it uses.  What their objects have
- * of malloc's, and the stacks of Fibers, count as pages do beyond as much as the pages
- * have, and no page is made when GC_ROOM_MALLOC has been taken.  Nothing with one
- * Ractor.  No heap gets more than RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  When
- * the system has no memory, be it for a page or for malloc, room is given up, and there
- * is none for GC_ROOM_DENIED collections.  With 8 Ractors three times as many pages took
- * no less time: what fits into the processor's caches is worth a collection.
+ * of malloc's counts as pages do beyond as much as the pages have, and no page is made
+ * when GC_ROOM_MALLOC has been taken.  Nothing with one Ractor.  No heap gets more than
+ * RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  When the system has no memory, be it
+ * for a page or for malloc, room is given up, and there is none for GC_ROOM_DENIED
+ * collections.  With 8 Ractors three times as many pages took no less time: what fits
+ * into the processor's caches is worth a collection.
  *
  * All of this is read and written with the VM lock; taken_pages by its Ractor
  * alone, but for the survey, when all others stand; room_denied is written by
@@ -55,9 +55,10 @@
 #define GC_ROOM_TIMES 3            /* but no more than so many times */
 #define GC_ROOM_MALLOC (1024 * 1024) /* for each that can run, in bytes: what they may take from malloc meanwhile */
 #define GC_ROOM_DENIED 16
+#define GC_ROOM_FIBERS_FOR_PAGE 4  /* are made while a collection goes through a page, and sweeps it, */
+#define GC_ROOM_FIBERS_FOR_RACTOR 8 /* or goes through the stacks of a Ractor that does nothing */
 
-size_t rb_fiber_pool_used_bytes(void); // fiber_pool.h
-void rb_fiber_pool_collection_begins(void);
+void rb_fiber_pool_collection_begins(size_t work); // fiber_pool.h
 
 struct gc_room_survey {
     double sum, squares;
@@ -114,7 +115,8 @@ gc_room_survey(rb_objspace_t *objspace)
 {
     struct gc_room_survey survey = { .held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
-    rb_fiber_pool_collection_begins();
+    rb_fiber_pool_collection_begins(rb_darray_size(objspace->heap_pages.sorted) * GC_ROOM_FIBERS_FOR_PAGE +
+                                    objspace->live_ractor_cache_count * GC_ROOM_FIBERS_FOR_RACTOR);
     objspace->sweeps_first_step = survey.held > survey.sum * HEAP_PAGE_SIZE; /* sweep_first.h */
 
     bool denied = RUBY_ATOMIC_LOAD(objspace->room_denied) > 0;
@@ -125,7 +127,6 @@ gc_room_survey(rb_objspace_t *objspace)
     }
     if (survey.sum == 0) return;
 
-    survey.held += rb_fiber_pool_used_bytes();
     double ractors = gc_room_ractors(&survey);
     survey.pages = GC_ROOM_PAGES * MIN(1 + objspace->live_ractor_cache_count / GC_ROOM_LIVING, GC_ROOM_TIMES);
 

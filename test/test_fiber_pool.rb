@@ -120,13 +120,65 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
     assert_separately([slots, "-W0", "--disable-gems"], <<~'RUBY', timeout: 60)
       def resumed = Fiber.new { Fiber.yield }.tap(&:resume)
 
-      ractors = Array.new(4) { Ractor.new { 10_000.times { resumed }; GC.count } }
-      assert_operator(ractors.map(&:take).max, :<, 20)
-      assert_operator(File.foreach("/proc/self/maps").count, :<, 35_000)
+      40_000.times { resumed }
+      assert_operator(File.foreach("/proc/self/maps").count, :<, 25_000)
+
+      before = GC.count
+      Array.new(4) { Ractor.new { 10_000.times { resumed } } }.each(&:take)
+      assert_operator(GC.count - before, :<, 40_000 / 128)
+      assert_operator(File.foreach("/proc/self/maps").count, :<, 25_000)
 
       ractors = Array.new(4) { Ractor.new { kept = Array.new(2_500) { resumed }; 10_000.times { resumed }; kept.count(&:alive?) } }
       assert_equal([2_500] * 4, ractors.map(&:take))
       assert_operator(File.foreach("/proc/self/maps").count, :<, 40_000)
+    RUBY
+  end
+
+  # Where little lives they are collected by the hundred; those that end ask for no collection, and what is kept for few.
+  def test_collections_for_forgotten_fibers
+    assert_separately(%w[-W0 --disable-gems], <<~'RUBY', timeout: 60)
+      def resumed = Fiber.new { Fiber.yield }.tap(&:resume)
+      def collections
+        GC.start
+        before = GC.count
+        yield
+        GC.count - before
+      end
+
+      forgotten = collections { 10_000.times { resumed } }
+      assert_include(20..100, forgotten)
+      ended = collections { 100.times { Array.new(100) { resumed }.each(&:resume) } }
+      assert_operator(ended, :<, forgotten / 3)
+      kept = nil
+      assert_operator(collections { kept = Array.new(10_000) { resumed } }, :<, 20)
+      assert_operator(collections { 10_000.times { resumed } }, :<, 10) # each goes through those
+      kept.each(&:resume).clear
+      kept = nil
+      GC.disable
+      assert_equal(0, collections { 5_000.times { resumed } })
+    RUBY
+  end
+
+  # Ractors that find no stack at once make some thousand together, not each.
+  def test_racing_expansions
+    omit "no /proc" unless File.exist?("/proc/self/maps")
+    assert_separately([{ "RUBY_MAX_CPU" => "32" }, "-W0", "--disable-gems"], <<~'RUBY', timeout: 60)
+      ractors = Array.new(32) do
+        Ractor.new { Ractor.receive; kept = Array.new(200) { Fiber.new { Fiber.yield }.tap(&:resume) }; kept.count(&:alive?) }
+      end
+      ractors.each { |r| r.send(:go) }
+      assert_equal([200] * 32, ractors.map(&:take))
+      assert_operator(File.foreach("/proc/self/maps").count, :<, 30_000)
+    RUBY
+  end
+
+  # The heap grows with what is kept.
+  def test_fibers_kept_by_several_ractors
+    assert_separately(%w[-W0 --disable-gems], <<~'RUBY', timeout: 60)
+      ractors = Array.new(4) { Ractor.new { Ractor.receive; Array.new(2_000) { Fiber.new { Fiber.yield }.tap(&:resume) }.size } }
+      ractors.each { |r| r.send(:go) }
+      assert_equal([2_000] * 4, ractors.map(&:take))
+      assert_operator(GC.count, :<, 60)
     RUBY
   end
 end
