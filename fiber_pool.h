@@ -33,11 +33,13 @@
  * Enumerators are forgotten that is when more stacks have been written than the processor's
  * caches hold, or its TLB: a turn takes twice as long as with a few hundred.  A heap that has
  * room for many Ractors (gc/room.h), or much that lives, may have more of them than a process
- * may have mappings, 65,530 by default, of which a stack takes two.  So a minor collection is
- * asked for when FIBER_POOL_YOUNG more stacks are in use, for each Ractor that can run, than
- * there were at least since the last one: more where much is to be gone through, as other
- * stacks, pages and Ractors.  Fibers that end count for nothing.  Those that have become old
- * and are forgotten wait for a major collection.
+ * may have mappings, 65,530 by default, of which a stack takes two.  So a minor collection
+ * (gc/collect_young.h) is asked for when FIBER_POOL_YOUNG more stacks are in use than there
+ * were at least since the last one began, or, where it is a stop of other Ractors, four times
+ * as many for each that has a processor: more where much is to be gone through, as other
+ * stacks, pages and Ractors.  Fibers that end count for nothing.  When minor ones leave twice
+ * as many as the last major one did, and as many as they are asked for at, so that there are
+ * old ones that nobody may refer to, the next one is a major one.
  *
  * Ractors that find the pool empty at once do not each double it: one makes many stacks, the
  * others a few.  Where it could not, all make a few until the GC comes.
@@ -60,6 +62,7 @@
 #include "lockfree/gc/typed_free.h"
 
 void rb_gc_collect_young(void); /* gc/collect_young.h */
+unsigned int rb_ractor_processors(void); /* ractor/native_threads.h */
 
 #ifdef FIBER_POOL_ALLOCATION_FREE
 #define FIBER_POOL_CACHE_MAX 0  /* an allocation wants to know when all its stacks are back */
@@ -67,8 +70,8 @@ void rb_gc_collect_young(void); /* gc/collect_young.h */
 #define FIBER_POOL_CACHE_MAX 12
 #endif
 
-enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 16, FIBER_POOL_YOUNG = 128, FIBER_POOL_YOUNG_MAX = 4096,
-       FIBER_POOL_FEW = 64 };
+enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 64, FIBER_POOL_FEW = 64,
+       FIBER_POOL_YOUNG = 128, FIBER_POOL_YOUNG_SHARED = 512, FIBER_POOL_YOUNG_MAX = 4096 };
 
 static rb_nativethread_lock_t fiber_pool_lock;
 
@@ -82,6 +85,10 @@ static struct {
     unsigned int turn;
     size_t least_used; /* of the pool's used, since the last collection began */
     size_t young;      /* so many more in use, and one is asked for */
+    bool asked;        /* and it has not begun */
+    bool full;         /* the last collection was a major one, */
+    size_t least_full; /* and after the last major one so many were in use */
+    unsigned int processors; /* or 0 */
     bool making;       /* somebody makes more than FIBER_POOL_FEW, or could not */
 } fiber_pool_warm = { .young = FIBER_POOL_YOUNG };
 
@@ -120,10 +127,10 @@ fiber_pool_pop_locked(struct fiber_pool *pool)
 static bool
 fiber_pool_wants_collection_locked(const struct fiber_pool *pool)
 {
-    if (pool != &shared_fiber_pool || pool->used < fiber_pool_warm.least_used + fiber_pool_warm.young) return false;
+    if (pool != &shared_fiber_pool || fiber_pool_warm.asked) return false;
 
-    fiber_pool_warm.least_used = pool->used;
-    return true;
+    fiber_pool_warm.asked = pool->used >= fiber_pool_warm.least_used + fiber_pool_warm.young;
+    return fiber_pool_warm.asked;
 }
 
 /* A vacant stack, or NULL: the pool must be expanded, and asked again.  Runs no Ruby code, but may collect. */
@@ -229,28 +236,41 @@ fiber_pool_surplus_locked(void)
 static size_t
 fiber_pool_young_locked(size_t work)
 {
-    size_t young = FIBER_POOL_YOUNG * MIN(GET_VM()->ractor.cnt, rb_ractor_max_running());
+    size_t young = FIBER_POOL_YOUNG;
 
-    if (young < work) young = work;
-    if (young < fiber_pool_warm.least_used / 2) young = fiber_pool_warm.least_used / 2;
-    return MIN(young, FIBER_POOL_YOUNG_MAX);
+    if (rb_multi_ractor_p()) {
+        if (!fiber_pool_warm.processors) fiber_pool_warm.processors = rb_ractor_processors();
+        young = FIBER_POOL_YOUNG_SHARED * MIN(GET_VM()->ractor.cnt, fiber_pool_warm.processors);
+    }
+    return MIN(MAX(young, work), FIBER_POOL_YOUNG_MAX);
 }
 
-/* A collection begins, which takes as long as it takes to make +work+ Fibers, those that live left out: what it will find of
- * stacks is what has been taken since the last one.  The GC, when all others stand. */
-void
-rb_fiber_pool_collection_begins(size_t work)
+/* Whether more stacks are in use that no minor collection finds than a major one left, and a good deal more. */
+static bool
+fiber_pool_wants_full_locked(size_t work)
+{
+    if (fiber_pool_warm.full) fiber_pool_warm.least_full = fiber_pool_warm.least_used;
+    return fiber_pool_warm.least_used > 2 * fiber_pool_warm.least_full + fiber_pool_young_locked(work);
+}
+
+/* A collection begins, a major one if +full+, which takes as long as it takes to make +work+ Fibers, those that live left out:
+ * what it will find of stacks is what has been taken since the last one.  Returns whether the next one is to be a major one.
+ * The GC, when all others stand. */
+bool
+rb_fiber_pool_collection_begins(size_t work, bool full)
 {
     struct fiber_pool_vacancy *cold = NULL;
 
-    if (!fiber_pool_warm.taken && !fiber_pool_warm.wanted && !fiber_pool_warm.count) return; /* and perhaps no lock yet */
+    if (!fiber_pool_warm.taken && !fiber_pool_warm.wanted && !fiber_pool_warm.count) return false; /* and perhaps no lock yet */
 
     rb_native_mutex_lock(&fiber_pool_lock);
     fiber_pool_warm.wanted = fiber_pool_warm.taken;
     fiber_pool_warm.taken = 0;
-    fiber_pool_warm.young = fiber_pool_young_locked(work);
+    bool wants_full = fiber_pool_wants_full_locked(work);
+    fiber_pool_warm.young = fiber_pool_young_locked(MAX(work, fiber_pool_warm.least_used / 2));
+    fiber_pool_warm.full = full;
     fiber_pool_warm.least_used = shared_fiber_pool.used;
-    fiber_pool_warm.making = false;
+    fiber_pool_warm.asked = fiber_pool_warm.making = false;
     for (size_t left = fiber_pool_surplus_locked(); left > 0; left--) {
         struct fiber_pool_vacancy *vacancy = fiber_pool_warm.vacancies;
         fiber_pool_warm.vacancies = vacancy->next;
@@ -260,6 +280,7 @@ rb_fiber_pool_collection_begins(size_t work)
     fiber_pool_warm.least = fiber_pool_warm.count;
     rb_native_mutex_unlock(&fiber_pool_lock);
     fiber_pool_cool(&shared_fiber_pool, cold);
+    return wants_full;
 }
 
 #ifdef FIBER_POOL_ALLOCATION_FREE

@@ -58,7 +58,7 @@
 #define GC_ROOM_FIBERS_FOR_PAGE 4  /* are made while a collection goes through a page, and sweeps it, */
 #define GC_ROOM_FIBERS_FOR_RACTOR 8 /* or goes through the stacks of a Ractor that does nothing */
 
-void rb_fiber_pool_collection_begins(size_t work); // fiber_pool.h
+bool rb_fiber_pool_collection_begins(size_t work, bool full); // fiber_pool.h
 
 struct gc_room_survey {
     double sum, squares;
@@ -115,8 +115,11 @@ gc_room_survey(rb_objspace_t *objspace)
 {
     struct gc_room_survey survey = { .held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
-    rb_fiber_pool_collection_begins(rb_darray_size(objspace->heap_pages.sorted) * GC_ROOM_FIBERS_FOR_PAGE +
-                                    objspace->live_ractor_cache_count * GC_ROOM_FIBERS_FOR_RACTOR);
+    size_t fibers = rb_darray_size(objspace->heap_pages.sorted) * GC_ROOM_FIBERS_FOR_PAGE +
+                    objspace->live_ractor_cache_count * GC_ROOM_FIBERS_FOR_RACTOR;
+    if (rb_fiber_pool_collection_begins(fibers, objspace->profile.latest_gc_info & GPR_FLAG_MAJOR_MASK)) {
+        gc_needs_major_flags |= GPR_FLAG_MAJOR_BY_SHADY;
+    }
     objspace->sweeps_first_step = survey.held > survey.sum * HEAP_PAGE_SIZE; /* sweep_first.h */
 
     bool denied = RUBY_ATOMIC_LOAD(objspace->room_denied) > 0;

@@ -33,14 +33,22 @@
 
 #define RACTOR_MAX_CPU_LEAST 8  /* upstream's default */
 
+/* How many processors there are now: 1 or more.  Reads a file.  Any Ractor. */
+unsigned int
+rb_ractor_processors(void)
+{
+    long processors = 1;
+#ifdef _SC_NPROCESSORS_ONLN
+    processors = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+    return processors > 1 ? (unsigned int)processors : 1;
+}
+
 /* vm->ractor.sched.max_cpu when the environment has no RUBY_MAX_CPU. */
 static int
 ractor_default_max_cpu(void)
 {
-    long processors = 0;
-#ifdef _SC_NPROCESSORS_ONLN
-    processors = sysconf(_SC_NPROCESSORS_ONLN);
-#endif
+    unsigned int processors = rb_ractor_processors();
     return processors > RACTOR_MAX_CPU_LEAST ? (int)processors : RACTOR_MAX_CPU_LEAST;
 }
 

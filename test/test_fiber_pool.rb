@@ -172,6 +172,25 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
     RUBY
   end
 
+  # What waits for a processor while others collect is not made old; what was kept, and has become old, is found by a major one.
+  def test_major_collections_for_forgotten_fibers
+    assert_separately(%w[-W0 --disable-gems], <<~'RUBY', timeout: 60)
+      def majors = GC.stat(:major_gc_count)
+
+      before = majors
+      Array.new(8) { Ractor.new { 20_000.times { [1, 2].each.next } } }.each(&:take)
+      assert_operator(majors - before, :<, 10)
+
+      omit("no /proc") unless File.exist?("/proc/self/maps")
+      10.times do
+        kept = Array.new(3_000) { Fiber.new { Fiber.yield }.tap(&:resume) }
+        4.times { GC.start(full_mark: false) }
+        kept.clear
+      end
+      assert_operator(File.foreach("/proc/self/maps").count, :<, 30_000)
+    RUBY
+  end
+
   # The heap grows with what is kept.
   def test_fibers_kept_by_several_ractors
     assert_separately(%w[-W0 --disable-gems], <<~'RUBY', timeout: 60)

@@ -454,6 +454,17 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
     assert_equal([], elements.flatten)
   end
 
+  def test_zip_with_what_to_ary_clears
+    elements = [1, 2, 3] * 10
+    clears = Class.new { define_method(:to_ary) { elements.clear; [4, 5] } }.new
+    assert_equal([], elements.zip(clears))
+    assert_with_echo(<<~'RUBY')
+      elements = Array.new(50)
+      moves = Class.new { define_method(:to_ary) { moved(elements); [4, 5] } }.new
+      assert_raise(Ractor::MovedError) { elements.zip(moves) }
+    RUBY
+  end
+
   def test_what_is_left_is_nothing_else
     assert_with_echo(<<~'RUBY')
       [+"s", "s" * 100, [1], [1] * 100, { a: 1 }, Struct.new(:a).new(1), Object.new].each do |o|

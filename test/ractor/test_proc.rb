@@ -65,6 +65,20 @@ class TestLockfreeRactorProc < Test::Unit::TestCase
     assert_equal([Ractor::IsolationError] * 3, ractor.take)
   end
 
+  # The only Procs that a Ractor shares.
+  def test_finalizer_that_is_shareable
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      FINALIZER = nil.instance_exec { Ractor.make_shareable(proc { |id| id }) }
+      assert_equal(FINALIZER, ObjectSpace.define_finalizer(Object.new, FINALIZER)[1])
+      assert_equal(FINALIZER, Ractor.new { ObjectSpace.define_finalizer(Object.new, FINALIZER)[1] }.take)
+      assert_in_out_err(["-W0"], <<~'TEXT', ["IntegerInteger"], [])
+        FINALIZER = nil.instance_exec { Ractor.make_shareable(proc { |id| print id.class }) }
+        ObjectSpace.define_finalizer(Object.new, FINALIZER)
+        Ractor.new { ObjectSpace.define_finalizer(Object.new, FINALIZER) }.take
+      TEXT
+    RUBY
+  end
+
   def test_racing_at_exit_and_what_it_captures
     ractor = Ractor.new do
       captured = []

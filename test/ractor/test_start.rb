@@ -30,6 +30,23 @@ class TestLockfreeRactorStart < Test::Unit::TestCase
     RUBY
   end
 
+  # In upstream's a Ractor that has ended waits for a second until it looks whether its threads have.
+  def test_end_with_threads_that_sleep
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      20.times do
+        Ractor.new { 3.times { Thread.new { sleep } }; Thread.new { begin sleep ensure Thread.pass end }; Thread.pass }.take
+        sleep 0.0001 while Ractor.count > 1
+      end
+      times = 20.times.map do
+        Ractor.new { 3.times { Thread.new { sleep } }; 1 }.take
+        started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        sleep 0.0001 while Ractor.count > 1
+        Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
+      end
+      assert_operator(times.min, :<, 0.9)
+    RUBY
+  end
+
   def test_others_run_on
     assert_separately(%w[-W:no-experimental --disable-gems --yjit --ractor-stats], <<~'RUBY', ignore_stderr: true)
       def start = Ractor.new { 1 }.take # in one place: that its block is kept stops the others as well, once

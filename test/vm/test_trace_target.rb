@@ -40,6 +40,21 @@ class TestLockfreeVmTraceTarget < Test::Unit::TestCase
   end
 
   # Stock loses main's events each time.
+  # Not of one method: what Ruby's own methods without a frame are called by is forgotten, whatever else is asked for.
+  def test_calls_without_a_frame
+    assert_traces(<<~'RUBY')
+      def calls(*events) = [].tap { |ids| TracePoint.new(*events) { |tp| ids << tp.method_id }.enable { frameless } }
+      def frameless = [5.abs, 5.zero?, 5.class]
+      expected = %i[frameless abs zero? class]
+      3.times do
+        assert_equal(expected, calls(:call) & expected)
+        assert_equal(expected, calls(:call, :c_call) & expected)
+        calls(:call)
+        frameless
+      end
+    RUBY
+  end
+
   def test_collecting_ractor_that_traces
     assert_traces(<<~'RUBY')
       30.times { Ractor.new { TracePoint.new(:call) {}.enable }.take }
