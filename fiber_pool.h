@@ -34,12 +34,11 @@
  * caches hold, or its TLB: a turn takes twice as long as with a few hundred.  A heap that has
  * room for many Ractors (gc/room.h), or much that lives, may have more of them than a process
  * may have mappings, 65,530 by default, of which a stack takes two.  So a minor collection
- * (gc/collect_young.h) is asked for when FIBER_POOL_YOUNG more stacks are in use than there
- * were at least since the last one began, or, where it is a stop of other Ractors, four times
- * as many for each that has a processor: more where much is to be gone through, as other
- * stacks, pages and Ractors.  Fibers that end count for nothing.  When minor ones leave twice
- * as many as the last major one did, and as many as they are asked for at, so that there are
- * old ones that nobody may refer to, the next one is a major one.
+ * (gc/collect_young.h) is asked for when FIBER_POOL_YOUNG more stacks have come into use than
+ * have ended, since the last one began, or, where it is a stop of other Ractors, four times as
+ * many for each that has a processor.  Much that lives makes it take longer: it may mark
+ * for FIBER_POOL_NANOSECONDS for each.  When it finds less than half as many, as they live on, or
+ * end later, the next one is asked for at twice as many.
  *
  * Ractors that find the pool empty at once do not each double it: one makes many stacks, the
  * others a few.  Where it could not, all make a few until the GC comes.
@@ -61,7 +60,7 @@
 
 #include "lockfree/gc/typed_free.h"
 
-void rb_gc_collect_young(void); /* gc/collect_young.h */
+uint64_t rb_gc_collect_young(void); /* gc/collect_young.h */
 unsigned int rb_ractor_processors(void); /* ractor/native_threads.h */
 
 #ifdef FIBER_POOL_ALLOCATION_FREE
@@ -71,7 +70,8 @@ unsigned int rb_ractor_processors(void); /* ractor/native_threads.h */
 #endif
 
 enum { FIBER_POOL_COOLED = 32, FIBER_POOL_COOLED_MAX = 64, FIBER_POOL_TURNS = 64, FIBER_POOL_FEW = 64,
-       FIBER_POOL_YOUNG = 128, FIBER_POOL_YOUNG_SHARED = 512, FIBER_POOL_YOUNG_MAX = 4096 };
+       FIBER_POOL_YOUNG = 128, FIBER_POOL_YOUNG_SHARED = 512, FIBER_POOL_YOUNG_MAX = 4096,
+       FIBER_POOL_MISSES_MAX = 5, FIBER_POOL_NANOSECONDS = 350 };
 
 static rb_nativethread_lock_t fiber_pool_lock;
 
@@ -83,11 +83,13 @@ static struct {
     size_t wanted; /* before that, between the two before: so many may lie here */
     size_t least;  /* of count, since the last collection began */
     unsigned int turn;
-    size_t least_used; /* of the pool's used, since the last collection began */
-    size_t young;      /* so many more in use, and one is asked for */
-    bool asked;        /* and it has not begun */
-    bool full;         /* the last collection was a major one, */
-    size_t least_full; /* and after the last major one so many were in use */
+    size_t used;       /* the pool's, and found, when the last collection began, or was asked for */
+    size_t found;      /* by its sweep, as far as caches have told */
+    size_t young;      /* so many more than used, and one is asked for */
+    size_t asks_at;    /* young, when one was asked for that has not begun */
+    size_t asked_at;   /* where the last one was, or 0 */
+    uint64_t took;     /* for so many nanoseconds one that was asked for has marked */
+    unsigned int misses; /* of those that found less than half as many; those that find count back */
     unsigned int processors; /* or 0 */
     bool making;       /* somebody makes more than FIBER_POOL_FEW, or could not */
 } fiber_pool_warm = { .young = FIBER_POOL_YOUNG };
@@ -127,10 +129,38 @@ fiber_pool_pop_locked(struct fiber_pool *pool)
 static bool
 fiber_pool_wants_collection_locked(const struct fiber_pool *pool)
 {
-    if (pool != &shared_fiber_pool || fiber_pool_warm.asked) return false;
+    if (pool != &shared_fiber_pool || pool->used + fiber_pool_warm.found < fiber_pool_warm.used + fiber_pool_warm.young) return false;
 
-    fiber_pool_warm.asked = pool->used >= fiber_pool_warm.least_used + fiber_pool_warm.young;
-    return fiber_pool_warm.asked;
+    fiber_pool_warm.used = pool->used + fiber_pool_warm.found;
+    fiber_pool_warm.asks_at = fiber_pool_warm.young;
+    return true;
+}
+
+/* How many more stacks may be in use before a collection is asked for. */
+static size_t
+fiber_pool_young_locked(void)
+{
+    size_t young = FIBER_POOL_YOUNG, worth = (size_t)(fiber_pool_warm.took / FIBER_POOL_NANOSECONDS);
+
+    if (rb_multi_ractor_p()) {
+        if (!fiber_pool_warm.processors) fiber_pool_warm.processors = rb_ractor_processors();
+        young = FIBER_POOL_YOUNG_SHARED * MIN(GET_VM()->ractor.cnt, fiber_pool_warm.processors);
+    }
+    young <<= fiber_pool_warm.misses;
+    return MIN(MAX(young, worth), FIBER_POOL_YOUNG_MAX);
+}
+
+/* A collection looks for forgotten Fibers. */
+static void
+fiber_pool_collect(void)
+{
+    uint64_t took = rb_gc_collect_young();
+    if (!took) return;
+
+    rb_native_mutex_lock(&fiber_pool_lock);
+    fiber_pool_warm.took = took;
+    fiber_pool_warm.young = fiber_pool_young_locked();
+    rb_native_mutex_unlock(&fiber_pool_lock);
 }
 
 /* A vacant stack, or NULL: the pool must be expanded, and asked again.  Runs no Ruby code, but may collect. */
@@ -144,7 +174,7 @@ fiber_pool_take(struct fiber_pool *pool)
         rb_native_mutex_lock(&fiber_pool_lock);
         if (fiber_pool_wants_collection_locked(pool)) {
             rb_native_mutex_unlock(&fiber_pool_lock);
-            rb_gc_collect_young();
+            fiber_pool_collect();
             return fiber_pool_take(pool);
         }
         vacancy = fiber_pool_pop_locked(pool);
@@ -215,7 +245,8 @@ fiber_pool_cache_shrink(struct fiber_pool *pool, struct fiber_pool_cache *cache,
         *list = fiber_pool_vacancy_push(vacancy, *list);
         if (warm) fiber_pool_warm.count++;
     }
-    if (fiber_pool_warm.least_used > pool->used) fiber_pool_warm.least_used = pool->used;
+    fiber_pool_warm.found += cache->found;
+    cache->found = 0;
     rb_native_mutex_unlock(&fiber_pool_lock);
     fiber_pool_cool(pool, cold);
 }
@@ -232,45 +263,37 @@ fiber_pool_surplus_locked(void)
     return now < surplus ? now : surplus;
 }
 
-/* How many more stacks may be in use before a collection that takes as long as +work+ of them is asked for. */
-static size_t
-fiber_pool_young_locked(size_t work)
+/* The last collection has been swept: whether it was worth its time. */
+static void
+fiber_pool_learn_locked(void)
 {
-    size_t young = FIBER_POOL_YOUNG;
-
-    if (rb_multi_ractor_p()) {
-        if (!fiber_pool_warm.processors) fiber_pool_warm.processors = rb_ractor_processors();
-        young = FIBER_POOL_YOUNG_SHARED * MIN(GET_VM()->ractor.cnt, fiber_pool_warm.processors);
+    if (fiber_pool_warm.found < fiber_pool_warm.asked_at / 2) {
+        if (fiber_pool_warm.misses < FIBER_POOL_MISSES_MAX) fiber_pool_warm.misses++;
     }
-    return MIN(MAX(young, work), FIBER_POOL_YOUNG_MAX);
+    else if (fiber_pool_warm.found >= FIBER_POOL_YOUNG / 2 && fiber_pool_warm.misses > 0) {
+        fiber_pool_warm.misses--;
+    }
 }
 
-/* Whether more stacks are in use that no minor collection finds than a major one left, and a good deal more. */
-static bool
-fiber_pool_wants_full_locked(size_t work)
-{
-    if (fiber_pool_warm.full) fiber_pool_warm.least_full = fiber_pool_warm.least_used;
-    return fiber_pool_warm.least_used > 2 * fiber_pool_warm.least_full + fiber_pool_young_locked(work);
-}
-
-/* A collection begins, a major one if +full+, which takes as long as it takes to make +work+ Fibers, those that live left out:
- * what it will find of stacks is what has been taken since the last one.  Returns whether the next one is to be a major one.
- * The GC, when all others stand. */
-bool
-rb_fiber_pool_collection_begins(size_t work, bool full)
+/* A collection begins, which was +asked+ for or not: what it will find of stacks is what has been taken since the last one.  The
+ * GC, when all others stand. */
+void
+rb_fiber_pool_collection_begins(bool asked)
 {
     struct fiber_pool_vacancy *cold = NULL;
 
-    if (!fiber_pool_warm.taken && !fiber_pool_warm.wanted && !fiber_pool_warm.count) return false; /* and perhaps no lock yet */
+    if (!fiber_pool_warm.taken && !fiber_pool_warm.wanted && !fiber_pool_warm.count) return; /* and perhaps no lock yet */
 
     rb_native_mutex_lock(&fiber_pool_lock);
     fiber_pool_warm.wanted = fiber_pool_warm.taken;
     fiber_pool_warm.taken = 0;
-    bool wants_full = fiber_pool_wants_full_locked(work);
-    fiber_pool_warm.young = fiber_pool_young_locked(MAX(work, fiber_pool_warm.least_used / 2));
-    fiber_pool_warm.full = full;
-    fiber_pool_warm.least_used = shared_fiber_pool.used;
-    fiber_pool_warm.asked = fiber_pool_warm.making = false;
+    fiber_pool_learn_locked();
+    if (!asked) fiber_pool_warm.took -= fiber_pool_warm.took / 4; // an interrupt, perhaps: it is tried again
+    fiber_pool_warm.asked_at = asked ? fiber_pool_warm.asks_at : 0;
+    fiber_pool_warm.young = fiber_pool_young_locked();
+    fiber_pool_warm.used = shared_fiber_pool.used;
+    fiber_pool_warm.found = 0;
+    fiber_pool_warm.making = false;
     for (size_t left = fiber_pool_surplus_locked(); left > 0; left--) {
         struct fiber_pool_vacancy *vacancy = fiber_pool_warm.vacancies;
         fiber_pool_warm.vacancies = vacancy->next;
@@ -280,12 +303,27 @@ rb_fiber_pool_collection_begins(size_t work, bool full)
     fiber_pool_warm.least = fiber_pool_warm.count;
     rb_native_mutex_unlock(&fiber_pool_lock);
     fiber_pool_cool(&shared_fiber_pool, cold);
-    return wants_full;
 }
 
 #ifdef FIBER_POOL_ALLOCATION_FREE
 static void fiber_pool_allocation_free(struct fiber_pool_allocation *allocation);
 #endif
+
+/* The GC has found that nobody refers to the Fiber of +stack+, which it is about to give back. */
+static void
+fiber_pool_found(const struct fiber_pool_stack *stack)
+{
+    if (!stack->base || stack->pool != &shared_fiber_pool) return;
+
+    struct fiber_pool_cache *cache = fiber_pool_cache(stack->pool);
+    if (cache) {
+        cache->found++;
+        return;
+    }
+    rb_native_mutex_lock(&fiber_pool_lock);
+    fiber_pool_warm.found++;
+    rb_native_mutex_unlock(&fiber_pool_lock);
+}
 
 /* The stack of +vacancy+ is nobody's any more.  Also in the GC. */
 static void

@@ -11,29 +11,70 @@
 /*
  * Part of gc/default/default.c.
  *
- * Who asks for such collections, as fiber_pool.h does, may do so several times while the
+ * Who asks for such a collection, as fiber_pool.h does, may do so several times while the
  * system lets another Ractor wait for a processor.  What that one holds at the moment, be
  * it forgotten in the next, would have become old: an object does when three collections
  * have found it, and then only a major one frees it, and what it refers to.  So but one of
- * GC_YOUNG_TURNS of these lets what it finds become older.
+ * GC_YOUNG_TURNS of these lets what it finds become older.  And since the heap was not full,
+ * it says nothing of whether there is room enough, nor counts as one of those after which
+ * a heap that has little looks for more by a major collection.
+ *
+ * All of this is changed with the VM lock.
  */
 
 enum { GC_YOUNG_TURNS = 8 };
 
-/* VM lock. */
+static bool gc_young_wanted;     /* the next collection is one of these */
+static bool gc_young_asked;      /* the last one that began was */
+static bool gc_young_keeps_ages; /* of what it marks */
 static unsigned int gc_young_turn;
-static bool gc_young_keeps_ages; /* of what is marked */
+static struct timespec gc_young_began;
+static uint64_t gc_young_took;   /* to mark, in nanoseconds of the processor */
 
-/* What is young and forgotten is freed; no finalizer is called yet, and nothing is done where the GC is disabled.  Any Ractor, with
- * or without the VM lock.  Runs no Ruby code. */
-void
+/* A collection begins, all others stand. */
+static void
+gc_young_begins(rb_objspace_t *objspace)
+{
+    gc_young_asked = gc_young_wanted;
+    gc_young_keeps_ages = gc_young_asked && ++gc_young_turn % GC_YOUNG_TURNS != 0;
+    if (!gc_young_asked) return;
+
+    objspace->rgengc.last_major_gc++;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &gc_young_began);
+}
+
+/* The marking ends. */
+static void
+gc_young_marked(void)
+{
+    struct timespec now;
+
+    if (!gc_young_wanted) return; /* or an incremental one ends later */
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    gc_young_took = (now.tv_sec - gc_young_began.tv_sec) * UINT64_C(1000000000) + now.tv_nsec - gc_young_began.tv_nsec;
+}
+
+/* What is young and forgotten is found, and freed as pages are swept, by whoever fills them: no finalizer is called yet, and nothing
+ * is done where the GC is disabled, or another Ractor collects first.  Any Ractor, with or without the VM lock.  Runs no Ruby
+ * code.  Returns how long the marking took, in nanoseconds, or 0. */
+uint64_t
 rb_gc_collect_young(void)
 {
+    rb_objspace_t *objspace = rb_gc_get_objspace();
+    size_t count = __atomic_load_n(&objspace->profile.count, __ATOMIC_RELAXED);
+
     unsigned int lev = rb_gc_vm_lock();
-    gc_young_keeps_ages = ++gc_young_turn % GC_YOUNG_TURNS != 0;
-    garbage_collect(rb_gc_get_objspace(), GPR_FLAG_IMMEDIATE_MARK | GPR_FLAG_IMMEDIATE_SWEEP | GPR_FLAG_MALLOC);
-    gc_young_keeps_ages = false;
+    gc_young_took = 0;
+    if (count == objspace->profile.count) {
+        gc_young_wanted = true;
+        garbage_collect(objspace, GPR_FLAG_MALLOC);
+        gc_young_wanted = false;
+    }
+    uint64_t took = gc_young_took;
     rb_gc_vm_unlock(lev);
+
+    return took;
 }
 
 #endif /* LOCKFREE_GC_COLLECT_YOUNG_H */

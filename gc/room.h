@@ -55,10 +55,8 @@
 #define GC_ROOM_TIMES 3            /* but no more than so many times */
 #define GC_ROOM_MALLOC (1024 * 1024) /* for each that can run, in bytes: what they may take from malloc meanwhile */
 #define GC_ROOM_DENIED 16
-#define GC_ROOM_FIBERS_FOR_PAGE 4  /* are made while a collection goes through a page, and sweeps it, */
-#define GC_ROOM_FIBERS_FOR_RACTOR 8 /* or goes through the stacks of a Ractor that does nothing */
 
-bool rb_fiber_pool_collection_begins(size_t work, bool full); // fiber_pool.h
+void rb_fiber_pool_collection_begins(bool asked); // fiber_pool.h
 
 struct gc_room_survey {
     double sum, squares;
@@ -115,11 +113,8 @@ gc_room_survey(rb_objspace_t *objspace)
 {
     struct gc_room_survey survey = { .held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
-    size_t fibers = rb_darray_size(objspace->heap_pages.sorted) * GC_ROOM_FIBERS_FOR_PAGE +
-                    objspace->live_ractor_cache_count * GC_ROOM_FIBERS_FOR_RACTOR;
-    if (rb_fiber_pool_collection_begins(fibers, objspace->profile.latest_gc_info & GPR_FLAG_MAJOR_MASK)) {
-        gc_needs_major_flags |= GPR_FLAG_MAJOR_BY_SHADY;
-    }
+    gc_young_begins(objspace);
+    rb_fiber_pool_collection_begins(gc_young_asked);
     objspace->sweeps_first_step = survey.held > survey.sum * HEAP_PAGE_SIZE; /* sweep_first.h */
 
     bool denied = RUBY_ATOMIC_LOAD(objspace->room_denied) > 0;
@@ -148,6 +143,7 @@ gc_room_freeable_pages(rb_objspace_t *objspace, bool full, size_t freeable)
 {
     size_t wanted = 0, excess = 0;
 
+    gc_young_marked();
     for (int i = 0; i < HEAP_COUNT; i++) {
         rb_heap_t *heap = &heaps[i];
         size_t pages = CEILDIV(heap->room.slots * heap->slot_size, HEAP_PAGE_SIZE);

@@ -33,6 +33,44 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
     end
   end
 
+  # With the tables of the Ractor, and then without what changed meanwhile.
+  def test_defined_and_method_defined
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      class Base
+        def open = 1
+        protected def kept = defined?(Base.new.kept)
+        private def hidden = 1
+        def asks(other) = defined?(other.kept)
+      end
+      class Sub < Base
+        def respond_to_missing?(name, all) = name == :ghost
+      end
+      module Other
+        refine(Base) { def only_here = 1; def open = 2 }
+      end
+
+      answers = -> {
+        s = Sub.new
+        [defined?(s.open), defined?(s.kept), defined?(s.hidden), defined?(s.ghost), defined?(s.none), defined?(s.only_here), s.asks(Base.new),
+         Sub.method_defined?(:open), Sub.method_defined?(:kept), Sub.method_defined?(:hidden), Sub.method_defined?(:open, false),
+         Sub.private_method_defined?(:hidden), Sub.public_method_defined?(:kept), Kernel.method_defined?(:then)]
+      }
+      expected = ["method", nil, nil, "method", nil, nil, "method", true, true, false, false, true, false, true]
+      3.times { assert_equal(expected, answers.call) }
+      shared = Ractor.make_shareable(nil.instance_exec { proc { s = Sub.new; [defined?(s.open), defined?(s.hidden), Sub.method_defined?(:kept)] } })
+      ractors = Array.new(4) { Ractor.new(shared) { |p| Array.new(2_000) { p.call }.uniq } }
+      assert_equal([[["method", nil, true]]] * 4, ractors.map(&:take))
+
+      class Base; private :open; public :hidden; undef kept; end
+      assert_equal([nil, nil, "method"], answers.call.first(3))
+      assert_equal([false, false, true], answers.call[7, 3])
+      class Sub; def open = 3; end
+      assert_equal("method", answers.call[0])
+      class Sub; remove_method(:open); undef_method(:hidden); end
+      assert_equal([nil, nil, nil], answers.call.first(3))
+    RUBY
+  end
+
   def test_many_classes_at_one_site
     assert_calls(<<~'RUBY')
       3.times { assert_equal([SUM, SUM, 2 * SUM, SUM + 180], [configs, settings, doubles, withs]) }
