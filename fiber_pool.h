@@ -387,7 +387,7 @@ fiber_pool_publish(struct fiber_pool *pool, struct fiber_pool_allocation *alloca
 void
 rb_fiber_pool_ractor_ended(rb_ractor_t *r)
 {
-    if (r->fiber_pool_cache.count) fiber_pool_cache_shrink(&shared_fiber_pool, &r->fiber_pool_cache, 0);
+    if (r->fiber_pool_cache.count || r->fiber_pool_cache.found) fiber_pool_cache_shrink(&shared_fiber_pool, &r->fiber_pool_cache, 0);
 }
 
 #endif /* LOCKFREE_FIBER_POOL_H */

@@ -15,44 +15,49 @@
  * system lets another Ractor wait for a processor.  What that one holds at the moment, be
  * it forgotten in the next, would have become old: an object does when three collections
  * have found it, and then only a major one frees it, and what it refers to.  So but one of
- * GC_YOUNG_TURNS of these lets what it finds become older.  And since the heap was not full,
- * it says nothing of whether there is room enough, nor counts as one of those after which
- * a heap that has little looks for more by a major collection.
+ * GC_YOUNG_TURNS of these lets what it finds become older, with several Ractors, and while
+ * marking is short: what is young is marked each time.  And since the heap was not full,
+ * none counts as one of those after which a heap that has little room looks for more by a
+ * major collection: it grows.
  *
  * All of this is changed with the VM lock.
  */
 
-enum { GC_YOUNG_TURNS = 8 };
+enum { GC_YOUNG_TURNS = 8, GC_YOUNG_LONG = 1000 * 1000 /* ns */ };
 
 static bool gc_young_wanted;     /* the next collection is one of these */
 static bool gc_young_asked;      /* the last one that began was */
 static bool gc_young_keeps_ages; /* of what it marks */
 static unsigned int gc_young_turn;
 static struct timespec gc_young_began;
-static uint64_t gc_young_took;   /* to mark, in nanoseconds of the processor */
+static bool gc_young_measured;
+static uint64_t gc_young_took, gc_young_last; /* to mark, in nanoseconds of the processor; 0 before it has, and the last time */
 
 /* A collection begins, all others stand. */
 static void
 gc_young_begins(rb_objspace_t *objspace)
 {
-    gc_young_asked = gc_young_wanted;
-    gc_young_keeps_ages = gc_young_asked && ++gc_young_turn % GC_YOUNG_TURNS != 0;
+    gc_young_asked = gc_young_measured = gc_young_wanted;
+    gc_young_wanted = gc_young_keeps_ages = false;
     if (!gc_young_asked) return;
+
+    if (rb_gc_multi_ractor_p() && gc_young_last < GC_YOUNG_LONG) gc_young_keeps_ages = ++gc_young_turn % GC_YOUNG_TURNS != 0;
 
     objspace->rgengc.last_major_gc++;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &gc_young_began);
 }
 
-/* The marking ends. */
+/* The marking ends, which was a minor one, and so has been done at once. */
 static void
 gc_young_marked(void)
 {
     struct timespec now;
 
-    if (!gc_young_wanted) return; /* or an incremental one ends later */
+    if (!gc_young_measured) return;
 
+    gc_young_measured = false;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    gc_young_took = (now.tv_sec - gc_young_began.tv_sec) * UINT64_C(1000000000) + now.tv_nsec - gc_young_began.tv_nsec;
+    gc_young_took = gc_young_last = (now.tv_sec - gc_young_began.tv_sec) * UINT64_C(1000000000) + now.tv_nsec - gc_young_began.tv_nsec;
 }
 
 /* What is young and forgotten is found, and freed as pages are swept, by whoever fills them: no finalizer is called yet, and nothing

@@ -143,7 +143,7 @@ gc_room_freeable_pages(rb_objspace_t *objspace, bool full, size_t freeable)
 {
     size_t wanted = 0, excess = 0;
 
-    gc_young_marked();
+    if (!full) gc_young_marked();
     for (int i = 0; i < HEAP_COUNT; i++) {
         rb_heap_t *heap = &heaps[i];
         size_t pages = CEILDIV(heap->room.slots * heap->slot_size, HEAP_PAGE_SIZE);
