@@ -60,7 +60,7 @@
 
 #include "lockfree/gc/typed_free.h"
 
-uint64_t rb_gc_collect_young(void); /* gc/collect_young.h */
+void rb_gc_collect_young(void); /* gc/collect_young.h */
 unsigned int rb_ractor_processors(void); /* ractor/native_threads.h */
 
 #ifdef FIBER_POOL_ALLOCATION_FREE
@@ -150,13 +150,10 @@ fiber_pool_young_locked(void)
     return MIN(MAX(young, worth), FIBER_POOL_YOUNG_MAX);
 }
 
-/* A collection looks for forgotten Fibers. */
-static void
-fiber_pool_collect(void)
+/* A collection that was asked for has marked for +took+ nanoseconds.  The GC, when all others stand. */
+void
+rb_fiber_pool_marked(uint64_t took)
 {
-    uint64_t took = rb_gc_collect_young();
-    if (!took) return;
-
     rb_native_mutex_lock(&fiber_pool_lock);
     fiber_pool_warm.took = took;
     fiber_pool_warm.young = fiber_pool_young_locked();
@@ -174,7 +171,7 @@ fiber_pool_take(struct fiber_pool *pool)
         rb_native_mutex_lock(&fiber_pool_lock);
         if (fiber_pool_wants_collection_locked(pool)) {
             rb_native_mutex_unlock(&fiber_pool_lock);
-            fiber_pool_collect();
+            rb_gc_collect_young();
             return fiber_pool_take(pool);
         }
         vacancy = fiber_pool_pop_locked(pool);

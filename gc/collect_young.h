@@ -25,23 +25,27 @@
 
 enum { GC_YOUNG_TURNS = 8, GC_YOUNG_LONG = 1000 * 1000 /* ns */ };
 
+void rb_fiber_pool_collection_begins(bool asked); /* fiber_pool.h */
+void rb_fiber_pool_marked(uint64_t took);
+
 static bool gc_young_wanted;     /* the next collection is one of these */
 static bool gc_young_asked;      /* the last one that began was */
 static bool gc_young_keeps_ages; /* of what it marks */
 static unsigned int gc_young_turn;
 static struct timespec gc_young_began;
 static bool gc_young_measured;
-static uint64_t gc_young_took, gc_young_last; /* to mark, in nanoseconds of the processor; 0 before it has, and the last time */
+static uint64_t gc_young_took;   /* to mark, the last time: nanoseconds of the processor */
 
 /* A collection begins, all others stand. */
 static void
 gc_young_begins(rb_objspace_t *objspace)
 {
+    rb_fiber_pool_collection_begins(gc_young_wanted);
     gc_young_asked = gc_young_measured = gc_young_wanted;
     gc_young_wanted = gc_young_keeps_ages = false;
     if (!gc_young_asked) return;
 
-    if (rb_gc_multi_ractor_p() && gc_young_last < GC_YOUNG_LONG) gc_young_keeps_ages = ++gc_young_turn % GC_YOUNG_TURNS != 0;
+    if (rb_gc_multi_ractor_p() && gc_young_took < GC_YOUNG_LONG) gc_young_keeps_ages = ++gc_young_turn % GC_YOUNG_TURNS != 0;
 
     objspace->rgengc.last_major_gc++;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &gc_young_began);
@@ -57,29 +61,26 @@ gc_young_marked(void)
 
     gc_young_measured = false;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    gc_young_took = gc_young_last = (now.tv_sec - gc_young_began.tv_sec) * UINT64_C(1000000000) + now.tv_nsec - gc_young_began.tv_nsec;
+    gc_young_took = (now.tv_sec - gc_young_began.tv_sec) * UINT64_C(1000000000) + now.tv_nsec - gc_young_began.tv_nsec;
+    rb_fiber_pool_marked(gc_young_took);
 }
 
 /* What is young and forgotten is found, and freed as pages are swept, by whoever fills them: no finalizer is called yet, and nothing
  * is done where the GC is disabled, or another Ractor collects first.  Any Ractor, with or without the VM lock.  Runs no Ruby
- * code.  Returns how long the marking took, in nanoseconds, or 0. */
-uint64_t
+ * code. */
+void
 rb_gc_collect_young(void)
 {
     rb_objspace_t *objspace = rb_gc_get_objspace();
     size_t count = __atomic_load_n(&objspace->profile.count, __ATOMIC_RELAXED);
 
     unsigned int lev = rb_gc_vm_lock();
-    gc_young_took = 0;
     if (count == objspace->profile.count) {
         gc_young_wanted = true;
         garbage_collect(objspace, GPR_FLAG_MALLOC);
         gc_young_wanted = false;
     }
-    uint64_t took = gc_young_took;
     rb_gc_vm_unlock(lev);
-
-    return took;
 }
 
 #endif /* LOCKFREE_GC_COLLECT_YOUNG_H */

@@ -56,8 +56,6 @@
 #define GC_ROOM_MALLOC (1024 * 1024) /* for each that can run, in bytes: what they may take from malloc meanwhile */
 #define GC_ROOM_DENIED 16
 
-void rb_fiber_pool_collection_begins(bool asked); // fiber_pool.h
-
 struct gc_room_survey {
     double sum, squares;
     double held; /* of other memory, in bytes */
@@ -114,7 +112,6 @@ gc_room_survey(rb_objspace_t *objspace)
     struct gc_room_survey survey = { .held = (double)RUBY_ATOMIC_SIZE_EXCHANGE(objspace->malloc_taken, 0) };
     rb_gc_ractor_newobj_cache_foreach(gc_room_count_taken, &survey);
     gc_young_begins(objspace);
-    rb_fiber_pool_collection_begins(gc_young_asked);
     objspace->sweeps_first_step = survey.held > survey.sum * HEAP_PAGE_SIZE; /* sweep_first.h */
 
     bool denied = RUBY_ATOMIC_LOAD(objspace->room_denied) > 0;

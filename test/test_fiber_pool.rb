@@ -125,7 +125,7 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
 
       before = GC.count
       Array.new(4) { Ractor.new { 10_000.times { resumed } } }.each(&:take)
-      assert_operator(GC.count - before, :<, 40_000 / 128)
+      assert_operator(GC.count - before, :<, 40_000 / 256)
       assert_operator(File.foreach("/proc/self/maps").count, :<, 25_000)
 
       ractors = Array.new(4) { Ractor.new { kept = Array.new(2_500) { resumed }; 10_000.times { resumed }; kept.count(&:alive?) } }

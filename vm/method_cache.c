@@ -169,22 +169,13 @@ rb_vm_method_names_lack(VALUE klass, ID mid)
     return cme && UNDEFINED_METHOD_ENTRY_P(cme);
 }
 
-/* The visibility (rb_method_visibility_t) of the method +mid+ of instances of the class +klass+, without a lock where this Ractor
- * has looked it up before; or METHOD_VISI_UNDEF, where there is none, or what is refined or not implemented must be looked at.
- * Any Ractor. */
-int
-rb_vm_method_names_visibility(VALUE klass, ID mid)
+/* Whether the method +mid+ of instances of +klass+ is public, and not refined, without a lock where this Ractor has looked it up
+ * before; false also says that upstream is to look.  Any Ractor. */
+bool
+rb_vm_method_names_public_p(VALUE klass, ID mid)
 {
     const rb_callable_method_entry_t *cme = rb_callable_method_entry(klass, mid);
-    if (!cme) return METHOD_VISI_UNDEF;
-
-    switch (cme->def->type) {
-      case VM_METHOD_TYPE_REFINED:
-      case VM_METHOD_TYPE_NOTIMPLEMENTED:
-        return METHOD_VISI_UNDEF;
-      default:
-        return METHOD_ENTRY_VISI(cme);
-    }
+    return cme && cme->def->type != VM_METHOD_TYPE_REFINED && METHOD_ENTRY_VISI(cme) == METHOD_VISI_PUBLIC;
 }
 
 /* Files +cme+, which the cache of +klass+ has for +mid+.  Any Ractor, its own table;

@@ -120,7 +120,7 @@ const struct rb_callcache *rb_vm_method_cache_lookup(const struct rb_callinfo *c
 bool rb_vm_method_cache_once(const struct rb_callable_method_entry_struct *cme);
 void rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache *cc);
 const struct rb_callable_method_entry_struct *rb_vm_method_names_lookup(VALUE klass, ID mid);
-int rb_vm_method_names_visibility(VALUE klass, ID mid);
+bool rb_vm_method_names_public_p(VALUE klass, ID mid);
 bool rb_vm_method_names_lack(VALUE klass, ID mid);
 void rb_vm_method_names_store(VALUE klass, ID mid, const struct rb_callable_method_entry_struct *cme);
 void rb_vm_method_names_forget(void);

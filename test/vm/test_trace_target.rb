@@ -39,7 +39,6 @@ class TestLockfreeVmTraceTarget < Test::Unit::TestCase
     RUBY
   end
 
-  # Stock loses main's events each time.
   # Not of one method: what Ruby's own methods without a frame are called by is forgotten, whatever else is asked for.
   def test_calls_without_a_frame
     assert_traces(<<~'RUBY')
@@ -55,6 +54,7 @@ class TestLockfreeVmTraceTarget < Test::Unit::TestCase
     RUBY
   end
 
+  # Stock loses main's events each time.
   def test_collecting_ractor_that_traces
     assert_traces(<<~'RUBY')
       30.times { Ractor.new { TracePoint.new(:call) {}.enable }.take }
