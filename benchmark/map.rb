@@ -2,6 +2,7 @@
 #
 #   ruby [--yjit] map.rb ROW [MILLISECONDS [LIVING [FILE]]]   measures it
 #   ruby map.rb --check [PATTERN [FILE]]                      runs each row a few times in one thread: it gives the same twice
+#   ruby [--yjit] map.rb --counting PAIRS [PATTERN [FILE]]    what it costs to count what Ractors wait for: doc/waits.md
 #
 # ROW is a name of lib/map_rows.rb, or of FILE, which has rows in the same form. A unit is as many turns as take MILLISECONDS
 # (25) in one thread; each process and each Ractor does one, and starting these is not counted: they run the row, meet at a
@@ -237,6 +238,53 @@ module Map
 
   def yjit? = defined?(RubyVM::YJIT.enabled?) ? RubyVM::YJIT.enabled? : false
 
+  # ---- counting on, over off
+
+  # A line for each row: the median of +pairs+ and its quartiles, in one thread and in 8 Ractors. With --ractor-trace=FILE that
+  # is written, too. Rows of which Ractors may not run have no second part.
+  def counting(pairs, pattern = nil, file = nil)
+    $stdout.sync = true
+    puts "#{"row".ljust(48)} on/off in one thread, in 8 Ractors: median [quartiles] of #{pairs} pairs"
+    MapRows.replace(file) if file
+    MapRows.matching(pattern && Regexp.new(pattern)).each do |row|
+      Process.wait(fork { count_row(row, pairs) })
+    end
+  end
+
+  def count_row(row, pairs)
+    compile(row)
+    turns = calibrate(0.025)
+    share = [turns / 4, 1].max
+    RubyVM::Lockfree.waits_enable
+    ratios = [-> { time(turns) }, -> { ractors_once(8, share) }].map do |work|
+      Array.new(pairs) { |k| pair(k.odd?, &work) }
+    rescue Ractor::Error, Wrong => error
+      warn "#{row.name}: #{error.class}"
+      nil
+    end
+    puts "#{row.name.ljust(48)} #{ratios.compact.map { |all| spread(all) }.join("   ")}"
+  end
+
+  def pair(first)
+    times = [first, !first].to_h do |on|
+      on ? RubyVM::Lockfree.waits_enable : RubyVM::Lockfree.waits_disable
+      [on, yield]
+    end
+    times[true] / times[false]
+  end
+
+  def ractors_once(number, turns)
+    ractors = Array.new(number) { ractor(turns) }
+    ractors.each(&:take)
+    ractors.each { |ractor| ractor.send(:go) }
+    wall(ractors.map(&:take)).tap { ractors.each { |ractor| ractor.send(:values) }.each(&:take) }
+  end
+
+  def spread(ratios)
+    sorted = ratios.sort
+    format("%.3f [%.3f, %.3f]", Statistics.median(ratios), sorted[sorted.size / 4], sorted[sorted.size * 3 / 4])
+  end
+
   # ---- the rows themselves
 
   # Each in a process of its own; the rows that are wrong.
@@ -261,6 +309,10 @@ module Map
 end
 
 $VERBOSE = nil # Ractor's warning that it is experimental
+if ARGV[0] == "--counting"
+  Map.counting(Integer(ARGV.fetch(1)), *ARGV.drop(2))
+  exit
+end
 if ARGV[0] == "--check"
   wrong = Map.check(*ARGV.drop(1))
   puts "map: #{MapRows.rows.size} rows, #{wrong.size} of them wrong"

@@ -6,6 +6,15 @@ require "test/unit"
 class TestLockfreeFiberPool < Test::Unit::TestCase
   YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
 
+  # How many stacks have been made, used or not: what the process may address, in stacks. Ractors make it 800 more.
+  STACKS = <<~'RUBY'
+    def stacks
+      size = RubyVM::DEFAULT_PARAMS.values_at(:fiber_machine_stack_size, :fiber_vm_stack_size).sum + 4096
+      File.read("/proc/self/status")[/^VmSize:\s+(\d+)/, 1].to_i * 1024 / size - (@before || 0)
+    end
+    @before = stacks
+  RUBY
+
   def assert_fibers(code)
     YJIT.each do |options|
       assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
@@ -24,7 +33,7 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
       ractors = 8.times.map do
         Ractor.new do
           500.times do
-            each = [1, 2].each
+            each = [1, 2].each_entry
             raise unless [each.next, each.next] == [1, 2]
             raise unless Enumerator.new { |y| y << 3 << 4 }.next == 3
             raise unless (1..).lazy.map { |x| x * 2 }.each.next == 2
@@ -72,14 +81,13 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
 
   # A Ractor gives the stacks that it kept back to all.
   def test_stacks_of_ended_ractors
-    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
-      mapped = -> { File.foreach("/proc/self/maps").count }
-      omit("no /proc") unless File.exist?("/proc/self/maps")
+    assert_separately(%w[-W:no-experimental --disable-gems], STACKS + <<~'RUBY', timeout: 60)
+      omit("no /proc") unless File.exist?("/proc/self/status")
       round = -> { 50.times { Ractor.new { 20.times.map { Fiber.new { Fiber.yield }.tap(&:resume) }.each(&:kill); 1 }.take } }
       round.call
-      before = mapped.call
+      before = stacks
       5.times { round.call; GC.start }
-      assert_operator(mapped.call, :<, before + 1000)
+      assert_operator(stacks, :<, before + 500)
     RUBY
   end
 
@@ -90,7 +98,7 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
     assert_separately([environment, "-W:no-experimental", "--disable-gems"], <<~'RUBY', timeout: 60)
       def memory(name) = File.read("/proc/self/smaps_rollup")[/^#{name}: +(\d+) kB/, 1].to_i
       def held = memory("Rss") - memory("LazyFree") # what the system may not take
-      def use = 1_500.times { [1, 2].each.next }
+      def use = 1_500.times { [1, 2].each_entry.next }
       GC.disable
 
       collections = [
@@ -98,7 +106,7 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
         # batches that end take more than lie there, over and over, and none beyond the first
         -> { 100.times { 20.times { Array.new(200) { Fiber.new { Fiber.yield }.tap(&:resume) }.each(&:resume) }; GC.start } },
         # by Ractors, which end
-        -> { 3.times { Array.new(4) { Ractor.new { 400.times { [1, 2].each.next }; GC.start } }.each(&:take) }; 100.times { GC.start } },
+        -> { 3.times { Array.new(4) { Ractor.new { 400.times { [1, 2].each_entry.next }; GC.start } }.each(&:take) }; 100.times { GC.start } },
       ]
       collections.each_with_index do |idle, at|
         4.times { use; GC.start }
@@ -115,22 +123,22 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
 
   # A heap that is not full does not keep as many stacks as it has room for Fibers.
   def test_forgotten_fibers_in_a_large_heap
-    omit "no /proc" unless File.exist?("/proc/self/maps")
+    omit "no /proc" unless File.exist?("/proc/self/status")
     slots = (0..4).to_h { |i| ["RUBY_GC_HEAP_#{i}_INIT_SLOTS", "100000"] }
-    assert_separately([slots, "-W0", "--disable-gems"], <<~'RUBY', timeout: 60)
+    assert_separately([slots, "-W0", "--disable-gems"], STACKS + <<~'RUBY', timeout: 60)
       def resumed = Fiber.new { Fiber.yield }.tap(&:resume)
 
       40_000.times { resumed }
-      assert_operator(File.foreach("/proc/self/maps").count, :<, 25_000)
+      assert_operator(stacks, :<, 12_500)
 
       before = GC.count
       Array.new(4) { Ractor.new { 10_000.times { resumed } } }.each(&:take)
       assert_operator(GC.count - before, :<, 40_000 / 256)
-      assert_operator(File.foreach("/proc/self/maps").count, :<, 25_000)
+      assert_operator(stacks, :<, 12_500)
 
       ractors = Array.new(4) { Ractor.new { kept = Array.new(2_500) { resumed }; 10_000.times { resumed }; kept.count(&:alive?) } }
       assert_equal([2_500] * 4, ractors.map(&:take))
-      assert_operator(File.foreach("/proc/self/maps").count, :<, 40_000)
+      assert_operator(stacks, :<, 22_000)
     RUBY
   end
 
@@ -161,33 +169,33 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
 
   # Ractors that find no stack at once make some thousand together, not each.
   def test_racing_expansions
-    omit "no /proc" unless File.exist?("/proc/self/maps")
-    assert_separately([{ "RUBY_MAX_CPU" => "32" }, "-W0", "--disable-gems"], <<~'RUBY', timeout: 60)
+    omit "no /proc" unless File.exist?("/proc/self/status")
+    assert_separately([{ "RUBY_MAX_CPU" => "32" }, "-W0", "--disable-gems"], STACKS + <<~'RUBY', timeout: 60)
       ractors = Array.new(32) do
         Ractor.new { Ractor.receive; kept = Array.new(200) { Fiber.new { Fiber.yield }.tap(&:resume) }; kept.count(&:alive?) }
       end
       ractors.each { |r| r.send(:go) }
       assert_equal([200] * 32, ractors.map(&:take))
-      assert_operator(File.foreach("/proc/self/maps").count, :<, 30_000)
+      assert_operator(stacks, :<, 15_000)
     RUBY
   end
 
   # What waits for a processor while others collect is not made old; what was kept, and has become old, is found by a major one.
   def test_major_collections_for_forgotten_fibers
-    assert_separately(%w[-W0 --disable-gems], <<~'RUBY', timeout: 60)
+    assert_separately(%w[-W0 --disable-gems], STACKS + <<~'RUBY', timeout: 60)
       def majors = GC.stat(:major_gc_count)
 
       before = majors
-      Array.new(8) { Ractor.new { 20_000.times { [1, 2].each.next } } }.each(&:take)
+      Array.new(8) { Ractor.new { 20_000.times { [1, 2].each_entry.next } } }.each(&:take)
       assert_operator(majors - before, :<, 10)
 
-      omit("no /proc") unless File.exist?("/proc/self/maps")
+      omit("no /proc") unless File.exist?("/proc/self/status")
       10.times do
         kept = Array.new(3_000) { Fiber.new { Fiber.yield }.tap(&:resume) }
         4.times { GC.start(full_mark: false) }
         kept.clear
       end
-      assert_operator(File.foreach("/proc/self/maps").count, :<, 30_000)
+      assert_operator(stacks, :<, 15_000)
     RUBY
   end
 
