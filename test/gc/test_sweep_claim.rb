@@ -28,6 +28,15 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
         Fiber.new { i }.resume if i % 50 == 0
         Object.new.instance_exec { i }
         Class.new if i % 100 == 0
+        if i % 7 == 0
+          weak = ObjectSpace::WeakMap.new
+          weak[object] = (local = "w#{i}")
+          keys = ObjectSpace::WeakKeyMap.new
+          keys[local] = object
+          raise "weak: #{i}" unless weak[object] == local && keys["w#{i}"] == object && binding.local_variable_get(:i) == i
+          raise "copied: #{i}" unless Marshal.load(Marshal.dump([i, local])) == [i, "w#{i}"]
+          raise "encoded: #{i}" unless Encoding::Converter.new("UTF-8", "UTF-16LE").convert(local).bytesize == 2 * local.size
+        end
         if i % 4 == 0
           def (one = Object.new).one = 1 # a method that dies with its class, or is taken from it, and what calls have filed
           3.times { one.one }
