@@ -1,0 +1,53 @@
+#ifndef LOCKFREE_SOURCE_FILE_H
+#define LOCKFREE_SOURCE_FILE_H
+/**********************************************************************
+
+  source_file.h - the text of a file of Ruby is read where it is short
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of prism_compile.c.
+ *
+ * Problem.  Each file that is loaded is mapped, and unmapped when it has been compiled:
+ * a page fault, and an interrupt of each processor that runs another Ractor, of which
+ * all wait for the one lock of the process's mappings.
+ *
+ * Solution.  A file of up to SOURCE_FILE_READ bytes, as nearly all are, is read into
+ * memory of malloc's.
+ */
+
+enum { SOURCE_FILE_READ = 128 * 1024 };
+
+/* Reads the +size+ bytes of +fd+, whose position is its beginning, into +string+, which becomes the owner of a copy.  False, and the
+ * position as it was: it is long, or cannot be read; +string+ is not set.  Any Ractor. */
+static bool
+source_file_read(pm_string_t *string, int fd, size_t size)
+{
+    if (size > SOURCE_FILE_READ) return false;
+
+    uint8_t *source = malloc(size); /* prism frees it so */
+    size_t length = 0;
+
+    if (!source) return false;
+    while (length < size) {
+        ssize_t got = read(fd, source + length, size - length);
+        if (got > 0) {
+            length += (size_t)got;
+        }
+        else if (got == 0) {
+            break; /* it has become shorter */
+        }
+        else if (errno != EINTR) {
+            free(source);
+            lseek(fd, 0, SEEK_SET);
+            return false;
+        }
+    }
+    *string = (pm_string_t){ .type = PM_STRING_OWNED, .source = source, .length = length };
+    return true;
+}
+
+#endif /* LOCKFREE_SOURCE_FILE_H */
