@@ -29,6 +29,12 @@
  * Solution.  Whoever leaves a Ractor in the queue for which no shared native thread
  * waits wakes the timer thread.  It makes one, if there may be more, or has those
  * that compute take turns: ractor/native_thread_turn.h.
+ *
+ * Problem 3.  Where the system has no thread more, upstream counts one all the same, and
+ * raises; but the Ractor is in the queue already, and runs, while it is freed.
+ *
+ * Solution.  What could not be made does not count.  The Ractor joins the queue of those
+ * that are there, later than the attempt; with none it raises, and has not joined.
  */
 
 #define RACTOR_MAX_CPU_LEAST 8  /* upstream's default */
@@ -66,6 +72,25 @@ ractor_native_threads_max(const rb_vm_t *vm)
 {
     bool main_has_its_own = !vm->ractor.main_ractor->threads.sched.enable_mn_threads;
     return vm->ractor.sched.max_cpu + main_has_its_own;
+}
+#endif
+
+#if USE_MN_THREADS
+static void native_thread_destroy(struct rb_native_thread *nt);
+
+/* The system has made +nt+, which is shared and has been counted, or +err+ says why not, and there is no such +nt+ any more.  0: there
+ * is a shared native thread; or +err+.  Any Ractor, and the timer thread. */
+static int
+ractor_native_thread_made(struct rb_native_thread *nt, int err)
+{
+    if (!err) return 0;
+
+    rb_vm_t *vm = nt->vm;
+    rb_native_mutex_lock(&vm->ractor.sched.lock);
+    bool others = --vm->ractor.sched.snt_cnt > 0;
+    rb_native_mutex_unlock(&vm->ractor.sched.lock);
+    native_thread_destroy(nt);
+    return others ? 0 : err;
 }
 #endif
 

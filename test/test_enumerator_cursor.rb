@@ -166,6 +166,17 @@ class TestLockfreeEnumeratorCursor < Test::Unit::TestCase
     RUBY
   end
 
+  # Compiled, Array#each is Ruby, and its Fiber has no line of the program: a crash.
+  def test_wrong_arguments
+    assert_cursor(<<~'RUBY')
+      [1].each
+      error = assert_raise(ArgumentError) { [1, 2].to_enum(:each, 3).next }
+      assert_match(/given 1, expected 0/, error.message)
+      assert_match(/each/, error.backtrace.join)
+      assert_equal(1, Fiber.new { [1].each(2) rescue 1 }.resume)
+    RUBY
+  end
+
   def test_feed
     assert_cursor(<<~'RUBY')
       e = [1, 2, 3].each

@@ -47,6 +47,30 @@ class TestLockfreeRactorNativeThreads < Test::Unit::TestCase
     end
   end
 
+  # The Ractors, which were in the queue already, ran while they were freed.
+  def test_the_system_makes_no_thread_more
+    omit "no limit of the address space" unless Process.const_defined?(:RLIMIT_AS) && File.exist?("/proc/self/status")
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
+      def limit(more)
+        size = File.read("/proc/self/status")[/^VmSize:\s+(\d+)/, 1].to_i * 1024
+        Process.setrlimit(:AS, more ? size + more : Process.getrlimit(:AS)[1], Process.getrlimit(:AS)[1])
+      end
+      Array.new(200_000) { +"" }.clear # the heap need not grow
+      GC.start
+      limit(5_000_000) # the stacks of Ractors lie in 512 MB
+      assert_raise(ThreadError) { Ractor.new { 1 } }
+      limit(nil)
+      Ractor.new { 1 }.take
+      20.times do
+        limit(600_000) # a stack takes a megabyte
+        ractors = Array.new(8) { Ractor.new { Array.new(100) { +"b" }.size } }
+        assert_equal([100] * 8, ractors.map(&:take))
+        limit(nil)
+      end
+      assert_equal([1] * 20, Array.new(20) { Ractor.new { 1 } }.map(&:take))
+    RUBY
+  end
+
   # All native threads are in the kernel, waiting for a file with a time, when a Ractor becomes ready.
   def test_ractor_becomes_ready_when_no_native_thread_is_left
     assert_ractor(<<~'RUBY', timeout: 60)
