@@ -118,13 +118,15 @@ enumerator_cursor_next(VALUE obj, struct enumerator *e)
     if (e->fib != GET_THREAD()->self) {
         rb_raise(rb_const_get(rb_cObject, rb_intern("FiberError")), "fiber called across threads");
     }
-    rb_thread_check_ints();
     if (e->cursor.begun) e->feedvalue = Qundef;
     e->cursor.begun = true;
 
     VALUE value = cursor_element(e);
-    if (!UNDEF_P(value)) return rb_ary_new_from_values(1, &value);
-
+    if (!UNDEF_P(value)) {
+        VALUE values = rb_ary_new_from_values(1, &value);
+        rb_thread_check_ints(); /* as when a Fiber is left: last, since a handler may do anything with the Enumerator */
+        return values;
+    }
     RB_OBJ_WRITE(obj, &e->stop_exc, rb_exc_new2(rb_eStopIteration, "iteration reached an end"));
     rb_ivar_set(e->stop_exc, id_result, e->cursor.over == CURSOR_ARRAY_CYCLE ? Qnil : e->obj);
     return Qnil;
