@@ -244,6 +244,7 @@ module Map
   # not, in one thread and in 8 Ractors; the two take turns. The fastest, since the machine's pace changes by two from moment to
   # moment. With --ractor-trace=FILE that is written, too.
   def counting(pairs, pattern = nil, file = nil)
+    abort "map.rb: this Ruby does not count what Ractors wait for" unless defined?(RubyVM::Lockfree.waits)
     $stdout.sync = true
     puts "#{"row".ljust(48)} on/off in one thread, in 8 Ractors, of #{pairs} pairs"
     MapRows.replace(file) if file
