@@ -22,7 +22,7 @@
  *
  * Only what these methods do themselves is done so, and nobody can tell:
  *
- *   Enumerator#each, or Array#each ...  looked up when the iteration begins, as the Fiber would:
+ *   Enumerator#each, or Array#each ...  looked up when the iteration begins, without refinements, as the Fiber would:
  *   are redefined, prepended, undefined a Fiber, if they are not those that Ruby began with
  *   somebody traces as it begins        a Fiber, whose calls and returns are traced
  *   the Array changes meanwhile         its length is asked for each element, as by each
@@ -47,7 +47,7 @@ enum { CURSOR_NONE, CURSOR_ARRAY_EACH, CURSOR_ARRAY_CYCLE, CURSOR_RANGE_EACH };
 static bool
 cursor_builtin_p(VALUE obj, ID mid, VALUE owner)
 {
-    const rb_callable_method_entry_t *me = rb_callable_method_entry(CLASS_OF(obj), mid);
+    const rb_callable_method_entry_t *me = rb_callable_method_entry_without_refinements(CLASS_OF(obj), mid, NULL);
     return me && METHOD_ENTRY_BASIC(me) && me->owner == owner;
 }
 

@@ -91,6 +91,23 @@ class TestLockfreeEnumeratorCursor < Test::Unit::TestCase
     RUBY
   end
 
+  # What is left in the class for the refinement hides neither what comes before it nor what it stands for.
+  def test_refined
+    assert_cursor(<<~'RUBY')
+      Module.new do
+        refine(Array) { def each = yield(:refined); def cycle = yield(:refined) }
+        refine(Range) { def each = yield(:refined) }
+        refine(Enumerator) { def each = yield(:refined) }
+      end
+      assert_equal([1, 1, 1], [[1].to_enum.next, [1].cycle.next, (1..2).to_enum.next])
+      [Array, Range].each { |c| c.prepend(Module.new { def each = yield(:prepended); def cycle = yield(:prepended) }) }
+      assert_equal(%i[prepended] * 3, [[1].to_enum.next, [1].to_enum(:cycle).next, (1..2).to_enum.next])
+      Enumerator.prepend(Module.new { def each = yield(:before) })
+      assert_equal(:before, "a".each_char.next)
+      assert_equal(:before, [1].to_enum.next)
+    RUBY
+  end
+
   def test_redefined_enumerator
     assert_cursor(<<~'RUBY')
       $VERBOSE = nil
