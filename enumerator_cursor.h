@@ -20,7 +20,7 @@
  * and keep nothing but an index: so does a cursor in the Enumerator.  It is what the
  * literature calls an external iterator (Gamma et al., Design Patterns, 1994).
  *
- * Only what these methods do themselves is done so, and nobody can tell:
+ * Only what these methods do themselves is done so, and as they would do it:
  *
  *   Enumerator#each, or Array#each ...  looked up when the iteration begins, without refinements, as the Fiber would:
  *   are redefined, prepended, undefined a Fiber, if they are not those that Ruby began with
@@ -29,6 +29,8 @@
  *   the Array is moved to a Ractor      raises Ractor::MovedError
  *   #next in another Thread             raises FiberError; so the Thread lies where the Fiber would,
  *   #dup when it has begun              raises TypeError
+ *   an interrupt that raises            the iteration goes on after it; it ended with the Fiber, or lost one
+ *                                       element, according to where it was met
  *   #feed                               what was fed is taken, and ignored, by the next #next but the first
  *
  * An Enumerator is its Ractor's, whose threads take turns: nothing is shared.
@@ -40,7 +42,9 @@
 #include "method.h"
 #include "vm_core.h"
 
-/* enumerator->cursor.over */
+extern VALUE rb_eFiberError; /* cont.c */
+
+/* enumerator->cursor.over.  While it is another than CURSOR_NONE, ->fib is the Thread that has begun the iteration. */
 enum { CURSOR_NONE, CURSOR_ARRAY_EACH, CURSOR_ARRAY_CYCLE, CURSOR_RANGE_EACH };
 
 /* Whether +obj+'s method is the one that +owner+ had when Ruby began. */
@@ -115,9 +119,7 @@ cursor_element(struct enumerator *e)
 static VALUE
 enumerator_cursor_next(VALUE obj, struct enumerator *e)
 {
-    if (e->fib != GET_THREAD()->self) {
-        rb_raise(rb_const_get(rb_cObject, rb_intern("FiberError")), "fiber called across threads");
-    }
+    if (e->fib != GET_THREAD()->self) rb_raise(rb_eFiberError, "fiber called across threads");
     if (e->cursor.begun) e->feedvalue = Qundef;
     e->cursor.begun = true;
 

@@ -20,7 +20,8 @@
  * Solution.  Linux 6.13 and later guards pages within a mapping: a mark where it looks
  * up a page anyway.  It stays when the memory around is given back (MADV_FREE,
  * MADV_DONTNEED), and in the child of a fork.  Where the system knows no such thing,
- * mprotect.
+ * mprotect; so it is from then on where it has refused once, as some do for memory
+ * that is locked.
  */
 
 #include <errno.h>

@@ -16,13 +16,13 @@
  * all wait for the one lock of the process's mappings.
  *
  * Solution.  A file of up to SOURCE_FILE_READ bytes, as nearly all are, is read into
- * memory of malloc's.
+ * memory of malloc's; so is one that cannot be mapped, as some of the kernel's.
  */
 
 enum { SOURCE_FILE_READ = 128 * 1024 };
 
-/* Reads the +size+ bytes of +fd+, whose position is its beginning, into +string+, which becomes the owner of a copy.  False, and the
- * position as it was: it is long, or cannot be read; +string+ is not set.  Any Ractor. */
+/* Reads the file +fd+ of +size+ bytes, from its beginning, where +fd+ is, into memory that +string+ then owns.  False where the file is
+ * long, or cannot be read: +string+ is as it was, and so is the position of +fd+.  Any Ractor. */
 static bool
 source_file_read(pm_string_t *string, int fd, size_t size)
 {

@@ -16,7 +16,8 @@
  * that it may have, as with many Fibers (guard_page.h).  Upstream ends the process
  * with a [BUG]: for giving memory back.
  *
- * Solution.  The memory goes back, and the addresses stay, of which there are enough.
+ * Solution.  The memory goes back, and the addresses stay, of which there are enough:
+ * 64 kB for each page that goes back there, which a limit of RLIMIT_AS counts.
  */
 
 #ifdef HAVE_MMAP

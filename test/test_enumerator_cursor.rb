@@ -167,8 +167,7 @@ class TestLockfreeEnumeratorCursor < Test::Unit::TestCase
   def test_what_a_fiber_would_raise
     assert_cursor(<<~'RUBY')
       e = [1, 2, 3].each
-      e.dup.next
-      e.next
+      assert_equal(0, fibers { e.dup.next; e.next })
       assert_raise_with_message(TypeError, "can't copy execution context") { e.dup }
       error = Thread.new { e.next rescue $! }.value
       assert_equal([FiberError, "fiber called across threads"], [error.class, error.message])
@@ -196,17 +195,20 @@ class TestLockfreeEnumeratorCursor < Test::Unit::TestCase
 
   def test_feed
     assert_cursor(<<~'RUBY')
-      e = [1, 2, 3].each
-      e.feed(:a)
-      e.next
-      assert_raise(TypeError) { e.feed(:b) }
-      e.next
-      e.feed(:b)
-      assert_raise(TypeError) { e.feed(:c) }
-      e.next
-      e.feed(:c)
-      assert_equal([1, 2, 3], ends(e))
-      e.feed(:d)
+      made = fibers do
+        e = [1, 2, 3].each
+        e.feed(:a)
+        e.next
+        assert_raise(TypeError) { e.feed(:b) }
+        e.next
+        e.feed(:b)
+        assert_raise(TypeError) { e.feed(:c) }
+        e.next
+        e.feed(:c)
+        assert_equal([1, 2, 3], ends(e))
+        e.feed(:d)
+      end
+      assert_equal(0, made)
     RUBY
   end
 
