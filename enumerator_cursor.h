@@ -26,7 +26,7 @@
  *   are redefined, prepended, undefined a Fiber, if they are not those that Ruby began with
  *   somebody traces as it begins        a Fiber, whose calls and returns are traced
  *   the Array changes meanwhile         its length is asked for each element, as by each
- *   the Array is moved to a Ractor      raises Ractor::MovedError
+ *   it is moved to a Ractor             raises Ractor::MovedError
  *   #next in another Thread             raises FiberError; so the Thread lies where the Fiber would,
  *   #dup when it has begun              raises TypeError
  *   an interrupt that raises            the iteration goes on after it; it ended with the Fiber, or lost one
@@ -105,12 +105,12 @@ cursor_element(struct enumerator *e)
 {
     VALUE obj = e->obj;
 
+    rb_ractor_check_moved(obj);
     if (e->cursor.over == CURSOR_RANGE_EACH) {
         VALUE end = RANGE_END(obj);
         if (!NIL_P(end) && e->cursor.next >= FIX2LONG(end) + !RTEST(RANGE_EXCL(obj))) return Qundef;
         return LONG2NUM(e->cursor.next++); /* without an end it comes to large Integers */
     }
-    rb_ractor_check_moved(obj);
     if (e->cursor.over == CURSOR_ARRAY_CYCLE && e->cursor.next >= RARRAY_LEN(obj)) e->cursor.next = 0;
     return e->cursor.next < RARRAY_LEN(obj) ? RARRAY_AREF(obj, e->cursor.next++) : Qundef;
 }

@@ -20,12 +20,10 @@
  * Solution.  Linux 6.13 and later guards pages within a mapping: a mark where it looks
  * up a page anyway.  It stays when the memory around is given back (MADV_FREE,
  * MADV_DONTNEED), and in the child of a fork.  Where the system knows no such thing,
- * mprotect; so it is from then on where it has refused once, as some do for memory
- * that is locked.
+ * or refuses, as for memory that is locked, mprotect.
  */
 
-#include <errno.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
 #if defined(__linux__) && !defined(MADV_GUARD_INSTALL)
@@ -38,12 +36,7 @@ static inline int
 guard_page(void *page, size_t size)
 {
 #ifdef MADV_GUARD_INSTALL
-    static bool unknown; /* relaxed: whoever sees it late asks once more */
-
-    if (!__atomic_load_n(&unknown, __ATOMIC_RELAXED)) {
-        if (madvise(page, size, MADV_GUARD_INSTALL) == 0) return 0;
-        if (errno == EINVAL) __atomic_store_n(&unknown, true, __ATOMIC_RELAXED);
-    }
+    if (madvise(page, size, MADV_GUARD_INSTALL) == 0) return 0;
 #endif
     return mprotect(page, size, PROT_NONE);
 }

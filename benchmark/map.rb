@@ -258,7 +258,7 @@ module Map
     turns = calibrate(0.002)
     share = [turns / 2, 1].max
     print "#{row.name.ljust(48)} #{on_over_off(pairs) { time(turns) }.round(3)}"
-    print "  #{on_over_off(pairs / 2) { ractors_once(8, share) }.round(3)}"
+    print "  #{on_over_off([pairs / 2, 1].max) { ractors_once(8, share) }.round(3)}"
   rescue Ractor::Error => error
     print "  #{error.cause.class}"
   ensure

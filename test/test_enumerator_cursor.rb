@@ -222,12 +222,17 @@ class TestLockfreeEnumeratorCursor < Test::Unit::TestCase
     RUBY
   end
 
-  def test_array_that_is_moved
+  def test_array_or_range_that_is_moved
     assert_cursor(<<~'RUBY')
       array = [1, 2, 3]
       e = array.each
       e.next
       Ractor.new { Ractor.receive }.send(array, move: true)
+      assert_raise(Ractor::MovedError) { e.next }
+      range = Class.new(Range).new(1, 3) # not frozen
+      e = range.to_enum
+      e.next
+      Ractor.new { Ractor.receive }.send(range, move: true)
       assert_raise(Ractor::MovedError) { e.next }
     RUBY
   end
