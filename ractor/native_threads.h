@@ -35,6 +35,7 @@
  *
  * Solution.  What could not be made does not count.  The Ractor joins the queue of those
  * that are there, later than the attempt; with none it raises, and has not joined.
+ * (One for which there is no memory to describe it, NoMemoryError, counts still.)
  */
 
 #define RACTOR_MAX_CPU_LEAST 8  /* upstream's default */
