@@ -86,16 +86,13 @@ enumerator_cursor_p(VALUE obj, struct enumerator *e)
 
     e->cursor.over = CURSOR_NONE;
     if (e->procs || (e->args && RARRAY_LEN(e->args) > 0) || e->kw_splat) return false;
-    if (cursor_traced_p()) return false;
-    if (!cursor_builtin_p(obj, id_each, rb_cEnumerator)) return false;
-
     int over = cursor_over(e->obj, e->meth);
-    if (over == CURSOR_NONE) return false;
+    if (over == CURSOR_NONE || cursor_traced_p() || !cursor_builtin_p(obj, id_each, rb_cEnumerator)) return false;
+
     e->cursor.over = over;
     e->cursor.begun = false;
     e->cursor.next = over == CURSOR_RANGE_EACH ? FIX2LONG(RANGE_BEG(e->obj)) : 0;
     RB_OBJ_WRITE(obj, &e->fib, GET_THREAD()->self);
-    e->lookahead = Qundef;
     return true;
 }
 

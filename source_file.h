@@ -22,7 +22,7 @@
 enum { SOURCE_FILE_READ = 128 * 1024 };
 
 /* Reads the file +fd+ of +size+ bytes, from its beginning, where +fd+ is, into memory that +string+ then owns.  False where the file is
- * long, or cannot be read: +string+ is as it was, and so is the position of +fd+.  Any Ractor. */
+ * long, or cannot be read: +string+ is as it was.  Any Ractor. */
 static bool
 source_file_read(pm_string_t *string, int fd, size_t size)
 {
@@ -42,7 +42,6 @@ source_file_read(pm_string_t *string, int fd, size_t size)
         }
         else if (errno != EINTR) {
             free(source);
-            lseek(fd, 0, SEEK_SET);
             return false;
         }
     }

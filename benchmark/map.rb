@@ -112,14 +112,13 @@ module Map
   # ---- Ractors
 
   def ractors(number, turns, expected)
-    ractors = Array.new(number) { ractor(turns) }
-    ractors.each(&:take)
-    before = counts
-    ractors.each { |ractor| ractor.send(:go) }
-    answers = ractors.map(&:take)
-    result = { ns: wall(answers) * 1e9 / (number * turns), wall: wall(answers), turns: turns, **since(before, 1) }
-    ractors.each { |ractor| ractor.send(:values) }
-    compare(answers.map { |answer| answer[2] }, ractors.map(&:take), expected)
+    answers = result = nil
+    values = with_ractors(number, turns) do |go|
+      before = counts
+      answers = go.call
+      result = { ns: wall(answers) * 1e9 / (number * turns), wall: wall(answers), turns: turns, **since(before, 1) }
+    end
+    compare(answers.map { |answer| answer[2] }, values, expected)
     result.merge(waits(number, turns))
   rescue Wrong => error
     result.merge(failed: "wrong: #{error.message}")
@@ -129,15 +128,14 @@ module Map
   def waits(number, turns)
     return {} unless number == 8 && defined?(RubyVM::Lockfree.waits)
 
-    ractors = Array.new(number) { ractor(turns) }
-    ractors.each(&:take)
-    RubyVM::Lockfree.waits_enable
-    ractors.each { |ractor| ractor.send(:go) }
-    ractors.each(&:take)
-    found = RubyVM::Lockfree.waits
-    RubyVM::Lockfree.waits_disable
-    RubyVM::Lockfree.waits_reset
-    ractors.each { |ractor| ractor.send(:values) }.each(&:take)
+    found = nil
+    with_ractors(number, turns) do |go|
+      RubyVM::Lockfree.waits_enable
+      go.call
+      found = RubyVM::Lockfree.waits
+      RubyVM::Lockfree.waits_disable
+      RubyVM::Lockfree.waits_reset
+    end
     { waits: { states: shares(found[:ractors].reject { |one| one[:id] == 1 }), culprits: culprits(found) } }
   end
 
@@ -154,6 +152,14 @@ module Map
   def culprits(found)
     found[:culprits].map { |one| [[one[:method], "(#{one[:cause]})"].compact.join(" "), one[:seconds]] }
                     .group_by(&:first).transform_values { |some| some.sum(&:last).round(6) }.sort_by { |_, seconds| -seconds }
+  end
+
+  # Yields, when they are warm, what has them all do a unit, and gives their answers; they live meanwhile. Gives their values.
+  def with_ractors(number, turns)
+    ractors = Array.new(number) { ractor(turns) }
+    ractors.each(&:take)
+    yield -> { ractors.each { |ractor| ractor.send(:go) }.map(&:take) }
+    ractors.each { |ractor| ractor.send(:values) }.map(&:take)
   end
 
   # They live until all are done: what /proc counts of a thread goes with it.
@@ -279,10 +285,9 @@ module Map
   end
 
   def ractors_once(number, turns)
-    ractors = Array.new(number) { ractor(turns) }
-    ractors.each(&:take)
-    ractors.each { |ractor| ractor.send(:go) }
-    wall(ractors.map(&:take)).tap { ractors.each { |ractor| ractor.send(:values) }.each(&:take) }
+    answers = nil
+    with_ractors(number, turns) { |go| answers = go.call }
+    wall(answers)
   end
 
   # ---- the rows themselves

@@ -2,9 +2,10 @@
 # test_enumerator_cursor.rb - enumerator_cursor.h: #next of an Array's or a Range's each without a Fiber.
 
 require "test/unit"
+require_relative "assert_ractors"
 
 class TestLockfreeEnumeratorCursor < Test::Unit::TestCase
-  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+  include LockfreeAssertRactors
 
   # fibers { } is how many Fibers the block has made; ends(e) is what the StopIteration of e.next says.
   COMMON = <<~'RUBY'
@@ -23,9 +24,7 @@ class TestLockfreeEnumeratorCursor < Test::Unit::TestCase
     Fiber.current
   RUBY
 
-  def assert_cursor(code)
-    YJIT.each { |options| assert_separately(%w[-W:no-experimental --disable-gems] + options, COMMON + code, timeout: 60) }
-  end
+  def assert_cursor(code) = assert_ractors(COMMON + code)
 
   def test_no_fiber
     assert_cursor(<<~'RUBY')

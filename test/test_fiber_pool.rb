@@ -2,9 +2,10 @@
 # test_fiber_pool.rb - fiber_pool.h: stacks of Fibers, taken and given back by several Ractors.
 
 require "test/unit"
+require_relative "assert_ractors"
 
 class TestLockfreeFiberPool < Test::Unit::TestCase
-  YJIT = defined?(RubyVM::YJIT.enable) ? [[], %w[--yjit --yjit-call-threshold=2]] : [[]]
+  include LockfreeAssertRactors
 
   # How many stacks have been made, used or not: what the process may address, in stacks. Ractors make it 800 more.
   STACKS = <<~'RUBY'
@@ -15,21 +16,15 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
     @before = stacks
   RUBY
 
-  def assert_fibers(code)
-    YJIT.each do |options|
-      assert_separately(%w[-W:no-experimental --disable-gems] + options, code, timeout: 60)
-    end
-  end
-
   def test_racing_resume_and_resume
-    assert_fibers(<<~'RUBY')
+    assert_ractors(<<~'RUBY')
       ractors = 8.times.map { |i| Ractor.new(i) { |i| Array.new(2000) { |j| Fiber.new { i + j }.resume }.sum } }
       assert_equal(8.times.map { |i| 2000 * i + 1999 * 1000 }, ractors.map(&:take))
     RUBY
   end
 
   def test_racing_next_and_next
-    assert_fibers(<<~'RUBY')
+    assert_ractors(<<~'RUBY')
       ractors = 8.times.map do
         Ractor.new do
           500.times do
@@ -47,7 +42,7 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
 
   # The GC, in whichever Ractor it runs, gives back the stacks of all.
   def test_racing_resume_and_collect
-    assert_fibers(<<~'RUBY')
+    assert_ractors(<<~'RUBY')
       ractors = 6.times.map do |i|
         Ractor.new(i) do |i|
           400.times { |j| 5.times { Fiber.new { Fiber.yield j }.resume == j or raise }; GC.start if j % 100 == i }
@@ -59,7 +54,7 @@ class TestLockfreeFiberPool < Test::Unit::TestCase
   end
 
   def test_racing_ends_of_fibers
-    assert_fibers(<<~'RUBY')
+    assert_ractors(<<~'RUBY')
       ractors = 6.times.map do
         Ractor.new do
           300.times do

@@ -6,6 +6,7 @@ require "test/unit"
 
 class TestLockfreeGuardPage < Test::Unit::TestCase
   LIMIT = "/proc/sys/vm/max_map_count"
+  MAPPINGS = "def mappings = File.foreach('/proc/self/maps').count\n"
   # Marshal descends in C, and looks at no limit.
   OVERFLOW = <<~'RUBY'
     DEEP = 200_000.times.inject([].freeze) { |inner, _| [inner].freeze }
@@ -22,8 +23,7 @@ class TestLockfreeGuardPage < Test::Unit::TestCase
 
   def test_no_mapping_for_each_fiber
     omit "Linux 6.13 and later" unless linux?(6, 13)
-    assert_separately(%w[--disable-gems], <<~'RUBY')
-      def mappings = File.foreach("/proc/self/maps").count
+    assert_separately(%w[--disable-gems], MAPPINGS + <<~'RUBY')
       Fiber.new {}.resume
       before = mappings
       fibers = Array.new(2000) { Fiber.new { Fiber.yield }.tap(&:resume) }
@@ -34,8 +34,7 @@ class TestLockfreeGuardPage < Test::Unit::TestCase
 
   def test_no_mapping_for_each_ractor
     omit "Linux 6.13 and later" unless linux?(6, 13)
-    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
-      def mappings = File.foreach("/proc/self/maps").count
+    assert_separately(%w[-W:no-experimental --disable-gems], MAPPINGS + <<~'RUBY', timeout: 60)
       Ractor.new {}.take
       before = mappings
       ractors = Array.new(500) { Ractor.new { receive } }
