@@ -30,12 +30,12 @@
  * waits wakes the timer thread.  It makes one, if there may be more, or has those
  * that compute take turns: ractor/native_thread_turn.h.
  *
- * Problem 3.  Where the system has no thread more, upstream counts one all the same, and
- * raises; but the Ractor is in the queue already, and runs, while it is freed.
+ * Problem 3.  Where the system has no thread more, or no memory for one, upstream counts
+ * one all the same, and raises, in the timer thread, too; but the Ractor is in the queue
+ * already, and runs, while it is freed.
  *
  * Solution.  What could not be made does not count.  The Ractor joins the queue of those
  * that are there, later than the attempt; with none it raises, and has not joined.
- * (One for which there is no memory to describe it, NoMemoryError, counts still.)
  */
 
 #define RACTOR_MAX_CPU_LEAST 8  /* upstream's default */
@@ -77,16 +77,33 @@ ractor_native_threads_max(const rb_vm_t *vm)
 #endif
 
 #if USE_MN_THREADS
+static void native_thread_setup(struct rb_native_thread *nt);
 static void native_thread_destroy(struct rb_native_thread *nt);
+
+/* What describes a shared native thread of +vm+, or NULL: there is no memory.  Does not collect.  Any Ractor, and the timer thread. */
+static struct rb_native_thread *
+ractor_native_thread_alloc(rb_vm_t *vm)
+{
+    struct rb_native_thread *nt = ruby_mimcalloc(1, sizeof(*nt));
+    if (!nt) return NULL;
+
+    nt->nt_context = ruby_mimcalloc(1, sizeof(*nt->nt_context));
+    if (!nt->nt_context) {
+        ruby_mimfree(nt);
+        return NULL;
+    }
+    native_thread_setup(nt);
+    nt->vm = vm;
+    return nt;
+}
 
 /* The system has made +nt+, which is shared and has been counted, or +err+ says why not, and there is no such +nt+ any more.  0: there
  * is a shared native thread; or +err+.  Any Ractor, and the timer thread. */
 static int
-ractor_native_thread_made(struct rb_native_thread *nt, int err)
+ractor_native_thread_made(rb_vm_t *vm, struct rb_native_thread *nt, int err)
 {
     if (!err) return 0;
 
-    rb_vm_t *vm = nt->vm;
     rb_native_mutex_lock(&vm->ractor.sched.lock);
     bool others = --vm->ractor.sched.snt_cnt > 0;
     rb_native_mutex_unlock(&vm->ractor.sched.lock);

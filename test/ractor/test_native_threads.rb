@@ -71,6 +71,30 @@ class TestLockfreeRactorNativeThreads < Test::Unit::TestCase
     RUBY
   end
 
+  # Those counted which there was no memory for; when all that there may be were, no Ractor ran any more.
+  def test_no_memory_for_a_native_thread
+    omit "no limit of the address space" unless Process.const_defined?(:RLIMIT_AS) && File.exist?("/proc/self/status")
+    program = <<~'RUBY'
+      limit = File.read("/proc/self/status")[/^VmSize:\s+(\d+)/, 1].to_i * 1024 + (500 << 20)
+      unlimited = Process.getrlimit(:AS)[1]
+      begin
+        Process.setrlimit(:AS, limit += 100_000, unlimited)
+        Ractor.new { 1 }
+      rescue ThreadError => error
+        retry unless error.message.include?(Errno::EAGAIN.new.message) # now the stacks of Ractors have room, 512 MB, a native thread has not
+      end
+      strings = []
+      begin
+        loop { strings << "x" * 64_000 }
+      rescue NoMemoryError
+      end
+      errors = Array.new(20) { Ractor.new { 1 } && nil rescue $!.class }
+      Process.setrlimit(:AS, unlimited, unlimited)
+      print errors.uniq, Array.new(10) { Ractor.new { 1 } }.sum(&:take)
+    RUBY
+    assert_equal("[ThreadError]10", run_ruby(nil, "--disable-gems", "-e", program))
+  end
+
   # All native threads are in the kernel, waiting for a file with a time, when a Ractor becomes ready.
   def test_ractor_becomes_ready_when_no_native_thread_is_left
     assert_ractor(<<~'RUBY', timeout: 60)
