@@ -26,6 +26,9 @@
  * ready, or in the hands of a native thread that has taken it off and looks
  * whether there is anything to run: lockfree/thread_ready_once.h.
  *
+ * A thread that could not begin is carried by none, and finished at once.  Upstream keeps
+ * it, its stack and its Ractor for ever.
+ *
  * At the end of the process the native thread may not come there any more, so that
  * Ractors are not freed then (rb_gc_shutdown_call_finalizer_p).  With
  * RUBY_FREE_AT_EXIT, which frees them, main waits for it.
@@ -51,6 +54,14 @@ thread_sched_ended(struct rb_native_thread *nt, rb_thread_t *th)
     nt->ended_thread = th;
 }
 #endif
+
+/* +err+, which says whether +th+, shared, could begin; then it is carried to its end.  Its creator. */
+static int
+thread_sched_begun(rb_thread_t *th, int err)
+{
+    if (err) th->sched.finished = true; /* it is in no list yet; else it may have ended meanwhile */
+    return err;
+}
 
 /* Whether nobody uses the stack and the Ractor of +th+ any more.  In the GC,
  * which stops Ractors, but no native thread that runs none.  Who holds the lock
