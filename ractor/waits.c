@@ -21,6 +21,7 @@
 
 #include "insns.inc"
 
+#define WAITS_NEVER UINT64_MAX
 #define WAITS_NESTED 4              /* compiles, collects meanwhile, waits for the lock or stops others */
 #define WAITS_LINES 8
 #define WAITS_CALLS 4
@@ -60,7 +61,7 @@ struct waits_call {
 
 struct ractor_waits {
     enum ractor_waits_state state;
-    uint64_t since;
+    uint64_t since;             /* or WAITS_NEVER: not counted, nothing has passed */
     struct ractor_waits_place at; /* where it came into the state */
     int works_at;               /* the cause, if others wait now, of what it is doing; or RACTOR_WAITS_OTHER */
 
@@ -964,21 +965,32 @@ rb_ractor_waits_disable(void)
 
     WAITS_ALL_STAND_BEGIN();
     if (RACTOR_WAITS_ON()) {
-        uint64_t now = waits_now();
-        waits_ended.before += waits_between(waits_ended.begun, now);
+        waits_ended.before += waits_between(waits_ended.begun, waits_now());
         ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
             rb_native_mutex_lock(&r->threads.sched.lock_);
             struct ractor_waits *w = r->waits;
             if (w) {
+                uint64_t now = waits_now();
                 waits_settle(w);
                 waits_pass(w, now, true);
                 w->before += waits_between(w->begun, now);
+                w->since = WAITS_NEVER; /* who makes it ready before the flag is off, or as soon as it is on again, adds nothing */
             }
             rb_native_mutex_unlock(&r->threads.sched.lock_);
         }
         __atomic_store_n(&rb_ractor_waits_on, false, __ATOMIC_RELAXED);
     }
     WAITS_ALL_STAND_END();
+}
+
+/* What has passed until +now+ counts, and is in the timeline, as far as anybody counts. */
+static void
+waits_pass_alive(struct ractor_waits *w, uint64_t now)
+{
+    waits_settle(w);
+    if (!RACTOR_WAITS_ON()) return;
+    waits_pass(w, now, false);
+    if (w->trace) ractor_trace_flush(w->trace, now); /* it may do nothing more for long */
 }
 
 static void
@@ -1038,11 +1050,14 @@ rb_ractor_waits_reset(void)
     rb_ractor_t *r;
 
     WAITS_ALL_STAND_BEGIN();
-    uint64_t now = waits_now();
-    waits_forget_ended(now);
+    waits_forget_ended(waits_now());
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
         rb_native_mutex_lock(&r->threads.sched.lock_);
-        if (r->waits) waits_forget(r->waits, now);
+        if (r->waits) {
+            uint64_t now = waits_now();
+            waits_pass_alive(r->waits, now);
+            waits_forget(r->waits, now);
+        }
         rb_native_mutex_unlock(&r->threads.sched.lock_);
     }
     WAITS_ALL_STAND_END();
@@ -1101,12 +1116,12 @@ waits_snapshot_table(struct ractor_waits_snapshot *snapshot, const struct waits_
 }
 
 static void
-waits_snapshot_ractor(struct ractor_waits_snapshot *snapshot, rb_ractor_t *r, uint64_t now)
+waits_snapshot_ractor(struct ractor_waits_snapshot *snapshot, rb_ractor_t *r)
 {
     rb_native_mutex_lock(&r->threads.sched.lock_);
     if (r->waits) {
-        waits_settle(r->waits);
-        if (RACTOR_WAITS_ON()) waits_pass(r->waits, now, false);
+        uint64_t now = waits_now(); /* who has made it ready meanwhile is over */
+        waits_pass_alive(r->waits, now);
         waits_fill_row(&snapshot->rows[snapshot->rows_cnt++], r, true, now);
         waits_snapshot_table(snapshot, &r->waits->table);
     }
@@ -1138,7 +1153,7 @@ rb_ractor_waits_snapshot(struct ractor_waits_snapshot *snapshot, const rb_ractor
         snapshot->on = RACTOR_WAITS_ON();
         snapshot->ns = waits_counted(waits_ended.begun, waits_ended.before, now);
         ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) {
-            if (!only || r == only) waits_snapshot_ractor(snapshot, r, now);
+            if (!only || r == only) waits_snapshot_ractor(snapshot, r);
         }
         if (!only) {
             MEMCPY(snapshot->rows + snapshot->rows_cnt, waits_ended.rows, struct ractor_waits_row, waits_ended.rows_cnt);

@@ -44,6 +44,20 @@ class TestLockfreeSourceFile < Test::Unit::TestCase
     end
   end
 
+  # prism looks a few bytes further, where those of a file that was longer have been.
+  def test_what_prism_sees_beyond_the_end
+    in_folder do
+      ["$-", "\xEF\xBB\xBF", "\xEF\xBB\xBF#"].each do |ending|
+        (10..600).step(7) do |size|
+          File.write("long.rb", "a = #{"z" * (size + 20)} = 1\n")
+          File.write("short.rb", ending.b.start_with?("$") ? "#{"a" * size} = 1\n#{ending}" : ending)
+          load("./long.rb")
+          ending.start_with?("$") ? assert_raise(SyntaxError) { load("./short.rb") } : load("./short.rb")
+        end
+      end
+    end
+  end
+
   def test_racing_load_and_load
     in_folder do |dir|
       20.times { |i| File.write("racing#{i}.rb", "module Racing#{i}; def self.number = #{i}; end\n" + "#" * (i * 10_000)) }

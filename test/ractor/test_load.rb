@@ -92,8 +92,8 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     assert_ractor(<<~'RUBY', timeout: 20)
       trap("USR1") { raise "by the handler" }
       ractor = Ractor.new { Ractor.receive; Process.kill(:USR1, $$); require "prettyprint"; :loaded }
-      ractor.send(:go)
       error = assert_raise(RuntimeError) do
+        ractor.send(:go)
         2.times { 7**4_000_000 }
         sleep 10
       end

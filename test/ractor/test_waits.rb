@@ -83,13 +83,17 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
 
   # Others stand while code goes that was compiled for the method before.
   def test_who_redefines_what_is_compiled
-    assert_culprit("invalidate", <<~'RUBY', jits: JITS - [[]])
+    assert_culprit("invalidate", <<~'RUBY', ROOM, jits: JITS - [[]])
+      GC.disable
       computing = Array.new(2) { Ractor.new { x = 0; 15_000_000.times { |i| x += i }; x } }
       defining = Ractor.new do
-        c = Class.new
-        3_000.times do
-          c.define_method(:m, &Ractor.make_shareable(proc { 1 })) # culprit
-          c.new.m
+        sites = Array.new(60) { eval("->(object) { object.m }") } # after some times one is no more compiled for a method
+        sites.each do |site|
+          c = Class.new
+          100.times do
+            c.define_method(:m, &Ractor.make_shareable(proc { 1 })) # culprit
+            site.(c.new)
+          end
         end
       end
       [*computing, defining].each(&:take)
@@ -311,6 +315,21 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
       assert_operator(again[:seconds], :>=, before[:seconds] + 0.099)
       again[:ractors].each { |ractor| assert_whole(ractor) }
       assert_operator(again[:ractors].last[:states][:receive][:seconds], :>, 0.1)
+    RUBY
+  end
+
+  # The timer thread, which does not stop, wakes sleepers meanwhile: what passes while nothing is counted is nobody's.
+  def test_racing_sleepers_and_enable
+    assert_waits(<<~'RUBY')
+      200.times { |i| Ractor.new(i) { |i| loop { sleep 0.001 + i % 37 * 0.0005 } } }
+      6.times do
+        Lockfree.waits_enable
+        sleep 0.05
+        differences = Lockfree.waits[:ractors].map { |ractor| ractor[:states].sum { |_, state| state[:seconds] } - ractor[:seconds] }
+        assert_in_delta(0, differences.max_by(&:abs), 1e-6)
+        Lockfree.waits_disable
+        sleep 0.2
+      end
     RUBY
   end
 
