@@ -55,14 +55,6 @@ thread_sched_ended(struct rb_native_thread *nt, rb_thread_t *th)
 }
 #endif
 
-/* +err+, which says whether +th+, shared, could begin; then it is carried to its end.  Its creator. */
-static int
-thread_sched_begun(rb_thread_t *th, int err)
-{
-    if (err) th->sched.finished = true; /* it is in no list yet; else it may have ended meanwhile */
-    return err;
-}
-
 /* Whether nobody uses the stack and the Ractor of +th+ any more.  In the GC,
  * which stops Ractors, but no native thread that runs none.  Who holds the lock
  * of the scheduler is not waited for: the next GC asks again. */

@@ -63,6 +63,39 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
     end
   end
 
+  # It kept a processor busy, and with a closed port did so for ever.
+  def test_receive_if_that_has_refused_all_sleeps
+    assert_ractor(<<~'RUBY', timeout: 20)
+      ractor = Ractor.new do
+        found = Ractor.receive_if { |message| message == :wanted }
+        rest = Array.new(3) { Ractor.receive }
+        closed = begin
+          Ractor.receive_if { |message| message == :wanted }
+        rescue Ractor::ClosedError
+          $!.class
+        end
+        [found, rest, closed]
+      end
+      3.times { |i| ractor.send(i) }
+      sleep 0.01 until ractor.inspect.include?("blocking")
+      ractor.send(:wanted).send(:other)
+      ractor.close_incoming
+      assert_equal([:wanted, [0, 1, 2], Ractor::ClosedError], ractor.take)
+    RUBY
+  end
+
+  def test_racing_receive_ifs
+    assert_ractor(<<~'RUBY', timeout: 60)
+      ractor = Ractor.new do
+        threads = Array.new(4) { |i| Thread.new { Array.new(200) { Ractor.receive_if { |message| message % 4 == i } } } }
+        threads.map(&:value)
+      end
+      sent = Array.new(800) { |i| i }.shuffle(random: Random.new(1))
+      sent.each { |i| ractor.send(i) }
+      assert_equal(Array.new(4) { |i| sent.select { |message| message % 4 == i }.sort }, ractor.take.map(&:sort))
+    RUBY
+  end
+
   # One thread passes over a message while another one looks at it, and puts it back.
   def test_racing_receive_if_and_receive
     assert_ractor(<<~'RUBY', timeout: 60)

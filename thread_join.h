@@ -1,0 +1,53 @@
+#ifndef LOCKFREE_THREAD_JOIN_H
+#define LOCKFREE_THREAD_JOIN_H
+/**********************************************************************
+
+  thread_join.h - Thread#join of a thread that another Ractor has left
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of thread.c.
+ *
+ * Problem.  A Ractor may end with a Thread as its value, and who takes it may join that,
+ * while it is being ended.  Upstream enters the joiner into a list of the thread, and that
+ * makes the joiner runnable, without a lock of both: by then the joiner may sleep for
+ * something else, for which nobody can wake it any more.
+ *
+ * Solution.  The joiner looks each millisecond.  It does not wait for long: all threads of
+ * a Ractor that has ended are being ended.
+ *
+ * Order.  The thread's value is stored with release, and its error before; the joiner's
+ * acquiring load pairs with that.
+ */
+
+/* +value+ is what +th+, the current thread, gives; it can be joined. */
+static void
+thread_set_value(rb_thread_t *th, VALUE value)
+{
+    __atomic_store_n(&th->value, value, __ATOMIC_RELEASE); /* pairs with thread_finished_other_p */
+}
+
+/* Whether +target+ has finished, or gone in a fork. */
+static bool
+thread_finished_other_p(const rb_thread_t *target)
+{
+    return !UNDEF_P(__atomic_load_n(&target->value, __ATOMIC_ACQUIRE)) || target->status == THREAD_KILLED;
+}
+
+/* Sleeps until +target+, of another Ractor, has finished, or for +limit+ nanoseconds, if any: then false. */
+static bool
+thread_join_other(const rb_thread_t *target, const rb_hrtime_t *limit)
+{
+    const rb_hrtime_t end = limit ? rb_hrtime_add(*limit, rb_hrtime_now()) : RB_HRTIME_MAX;
+
+    while (!thread_finished_other_p(target)) {
+        if (limit && rb_hrtime_now() >= end) return false;
+        rb_thread_wait_for((struct timeval){ .tv_usec = 1000 });
+    }
+    return true;
+}
+
+#endif /* LOCKFREE_THREAD_JOIN_H */
