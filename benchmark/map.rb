@@ -95,7 +95,7 @@ module Map
     reader, writer = IO.pipe
     pid = fork do
       [reader, go].each(&:close)
-      MapUnit.unit(warm(turns))
+      MapUnit.unit(turns)
       writer.puts
       gate.read
       Marshal.dump(MapUnit.unit(turns), writer)
@@ -106,7 +106,6 @@ module Map
     [pid, reader]
   end
 
-  def warm(turns) = [turns / 8, 1].max
   def wall(answers) = answers.map { |_, stop| stop }.max - answers.map(&:first).min
 
   # ---- Ractors
@@ -164,9 +163,9 @@ module Map
 
   # They live until all are done: what /proc counts of a thread goes with it.
   def ractor(turns)
-    Ractor.new(turns, warm(turns), VALUES) do |turns, warm, values|
+    Ractor.new(turns, VALUES) do |turns, values|
       Thread.current.report_on_exception = false
-      MapUnit.unit(warm)
+      MapUnit.unit(turns) # the first ones compile again what was compiled for one Ractor, and their heap grows
       Ractor.yield(:ready)
       Ractor.receive
       Ractor.yield(MapUnit.unit(turns))
