@@ -25,6 +25,7 @@
 #define WAITS_NESTED 4              /* compiles, collects meanwhile, waits for the lock or stops others */
 #define WAITS_LINES 8
 #define WAITS_CALLS 4
+#define WAITS_CALL_FRAMES 3
 #define WAITS_RECORDS_MIN 16        /* powers of two, like the next two */
 #define WAITS_RECORDS_MAX 512       /* of a Ractor */
 #define WAITS_ENDED_RECORDS 4096    /* of all that have ended */
@@ -253,11 +254,16 @@ static struct waits_call *
 waits_call_of(struct ractor_waits *w, const rb_execution_context_t *ec)
 {
     if (!ec || !ec->vm_stack || !ec->cfp || w->works_at) return NULL;
-    const rb_control_frame_t *cfp = ec->cfp, *caller = RUBY_VM_PREVIOUS_CONTROL_FRAME(cfp);
-    if (VM_FRAME_TYPE(cfp) != VM_FRAME_MAGIC_CFUNC || !caller->iseq || !VM_FRAME_RUBYFRAME_P(caller)) return NULL;
+    const rb_control_frame_t *cfp = ec->cfp, *caller = cfp;
+
+    for (int i = 0; VM_FRAME_TYPE(caller) == VM_FRAME_MAGIC_CFUNC; i++) { /* #puts calls #write */
+        if (i == WAITS_CALL_FRAMES || caller->self == rb_cStruct) return NULL;
+        caller = RUBY_VM_PREVIOUS_CONTROL_FRAME(caller);
+    }
+    if (caller == cfp || !caller->iseq || !VM_FRAME_RUBYFRAME_P(caller)) return NULL;
 
     const rb_callable_method_entry_t *me = (const rb_callable_method_entry_t *)cfp->ep[VM_ENV_DATA_INDEX_ME_CREF];
-    if (!me || !me->def || me->def->original_id == idInitialize || cfp->self == rb_cStruct) return NULL;
+    if (!me || !me->def || me->def->original_id == idInitialize) return NULL;
 
     const struct rb_iseq_constant_body *body = ISEQ_BODY(caller->iseq);
     struct waits_call *call = &w->calls[((uintptr_t)caller->pc >> 3) % WAITS_CALLS];
