@@ -17,7 +17,8 @@
  * something else, for which nobody can wake it any more.
  *
  * Solution.  The joiner looks each millisecond.  It does not wait for long: all threads of
- * a Ractor that has ended are being ended.
+ * a Ractor that has ended are being ended.  (A Fiber's storage can hand on one of a Ractor
+ * that lives; whether that is a deadlock nobody asks, as with messages.)
  *
  * Order.  The thread's value is stored with release, and its error before; the joiner's
  * acquiring load pairs with that.

@@ -81,6 +81,17 @@ class TestLockfreeRactorStart < Test::Unit::TestCase
     RUBY
   end
 
+  def test_report_that_exits
+    assert_in_out_err(%w[--disable-gems -e] << <<~'RUBY', "", ["7"], [], timeout: 20)
+      pid = fork do
+        $stderr = Class.new { def write(*) = exit(7) }.new
+        Thread.new { raise "the first" }
+        sleep 10
+      end
+      puts Process.wait2(pid)[1].exitstatus
+    RUBY
+  end
+
   def test_report_of_an_error_that_is_highlighted
     assert_ractor(<<~'RUBY', args: %w[--enable=error_highlight], timeout: 20)
       message = Ractor.new { nil.absent rescue $!.detailed_message }.take

@@ -84,6 +84,28 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
     RUBY
   end
 
+  # It was passed over for good, and the port's end was taken for that of the messages.
+  def test_receive_if_comes_to_what_another_thread_has_refused
+    assert_ractor(<<~'RUBY', timeout: 20)
+      [false, true].each do |close|
+        ractor = Ractor.new do
+          looking = Queue.new
+          refusing = Thread.new do
+            Ractor.receive_if { |message| looking << 1; sleep 0.2 if message == 0; message == 2 }
+          rescue Ractor::ClosedError
+            $!.class
+          end
+          looking.pop
+          wanting = Thread.new { Ractor.receive_if { |message| message == 0 } }
+          [wanting.value, refusing.value]
+        end
+        ractor.send(0)
+        close ? (sleep 0.1; ractor.close_incoming) : ractor.send(1).send(2)
+        assert_equal([0, close ? Ractor::ClosedError : 2], ractor.take)
+      end
+    RUBY
+  end
+
   def test_racing_receive_ifs
     assert_ractor(<<~'RUBY', timeout: 60)
       ractor = Ractor.new do
