@@ -76,8 +76,9 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
         end
         [found, rest, closed]
       end
+      RubyVM::Lockfree.waits_enable
       3.times { |i| ractor.send(i) }
-      sleep 0.01 until ractor.inspect.include?("blocking")
+      sleep 0.01 until RubyVM::Lockfree.waits(ractor)[:ractors][0][:states][:receive][:seconds] > 0.1
       ractor.send(:wanted).send(:other)
       ractor.close_incoming
       assert_equal([:wanted, [0, 1, 2], Ractor::ClosedError], ractor.take)
