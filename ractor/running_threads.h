@@ -117,17 +117,6 @@ running_threads_take_out_all_locked(rb_vm_t *vm)
     }
 }
 
-#if USE_MN_THREADS
-/* A Ractor is about to join the queue: those that block keep their native threads to themselves, if there is none for it.  Any Ractor. */
-static void
-ractor_native_thread_for_one_more(rb_vm_t *vm)
-{
-    rb_native_mutex_lock(&vm->ractor.sched.lock);
-    if (vm->ractor.sched.grq_cnt >= ractor_sched_idle_cnt) running_threads_take_out_all_locked(vm);
-    rb_native_mutex_unlock(&vm->ractor.sched.lock);
-}
-#endif
-
 /* The same of +th+, the current thread.  Who stops the others and waits for it is told. */
 static void
 running_threads_leave(rb_vm_t *vm, rb_thread_t *th)

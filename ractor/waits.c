@@ -989,14 +989,18 @@ rb_ractor_waits_disable(void)
     WAITS_ALL_STAND_END();
 }
 
-/* What has passed until +now+ counts, and is in the timeline, as far as anybody counts. */
-static void
-waits_pass_alive(struct ractor_waits *w, uint64_t now)
+/* What has passed until now, which it returns, counts, and is in the timeline, as far as anybody counts. */
+static uint64_t
+waits_pass_until_now(struct ractor_waits *w)
 {
+    uint64_t now = waits_now();
+
     waits_settle(w);
-    if (!RACTOR_WAITS_ON()) return;
-    waits_pass(w, now, false);
-    if (w->trace) ractor_trace_flush(w->trace, now); /* it may do nothing more for long */
+    if (RACTOR_WAITS_ON()) {
+        waits_pass(w, now, false);
+        if (w->trace) ractor_trace_flush(w->trace, now); /* it may do nothing more for long */
+    }
+    return now;
 }
 
 static void
@@ -1059,11 +1063,7 @@ rb_ractor_waits_reset(void)
     waits_forget_ended(waits_now());
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
         rb_native_mutex_lock(&r->threads.sched.lock_);
-        if (r->waits) {
-            uint64_t now = waits_now();
-            waits_pass_alive(r->waits, now);
-            waits_forget(r->waits, now);
-        }
+        if (r->waits) waits_forget(r->waits, waits_pass_until_now(r->waits));
         rb_native_mutex_unlock(&r->threads.sched.lock_);
     }
     WAITS_ALL_STAND_END();
@@ -1126,8 +1126,7 @@ waits_snapshot_ractor(struct ractor_waits_snapshot *snapshot, rb_ractor_t *r)
 {
     rb_native_mutex_lock(&r->threads.sched.lock_);
     if (r->waits) {
-        uint64_t now = waits_now(); /* who has made it ready meanwhile is over */
-        waits_pass_alive(r->waits, now);
+        uint64_t now = waits_pass_until_now(r->waits); /* not before who has made it ready meanwhile */
         waits_fill_row(&snapshot->rows[snapshot->rows_cnt++], r, true, now);
         waits_snapshot_table(snapshot, &r->waits->table);
     }

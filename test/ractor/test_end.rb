@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+# ractor/test_end.rb - thread_create.h, thread_join.h, thread_report_once.patch: threads that end badly, or do not begin.
+
+require "test/unit"
+
+class TestLockfreeRactorEnd < Test::Unit::TestCase
+  # It was reported that the report had raised, and so on, for ever.
+  def test_report_that_raises
+    assert_ractor(<<~'RUBY', timeout: 20)
+      ractors = Array.new(2) do |i|
+        Ractor.new(i == 0) do |closed|
+          closed ? $stderr.close : ($stderr = Class.new { def write(*) = raise(IOError, "no") }.new)
+          raise "the first"
+        end
+      end
+      assert_equal(["the first"] * 2, ractors.map { |ractor| assert_raise(Ractor::RemoteError) { ractor.take }.cause.message })
+      begin
+        saved, $stderr = $stderr, Class.new { def write(*) = raise(IOError, "no") }.new
+        thread = Thread.new { raise "the first" }
+        message = (thread.join rescue $!.message)
+      ensure
+        $stderr = saved
+      end
+      assert_equal("the first", message)
+    RUBY
+  end
+
+  def test_report_that_exits
+    assert_in_out_err(%w[--disable-gems -e] << <<~'RUBY', "", ["7"], [], timeout: 20)
+      pid = fork do
+        $stderr = Class.new { def write(*) = exit(7) }.new
+        Thread.new { raise "the first" }
+        sleep 10
+      end
+      puts Process.wait2(pid)[1].exitstatus
+    RUBY
+  end
+
+  def test_report_of_an_error_that_is_highlighted
+    assert_ractor(<<~'RUBY', args: %w[--enable=error_highlight], timeout: 20)
+      message = Ractor.new { nil.absent rescue $!.detailed_message }.take
+      assert_match(/undefined method 'absent' for nil/, message)
+    RUBY
+  end
+
+  # It was listed, and waited for at the end.
+  def test_no_memory_for_a_thread
+    omit "no limit of the address space" unless Process.const_defined?(:RLIMIT_AS) && File.exist?("/proc/self/status")
+    assert_in_out_err(%w[--disable-gems -e] << <<~'RUBY', "", ["[NoMemoryError] 1 2"], [], timeout: 20)
+      Array.new(50_000) { +"" }.clear # the heap need not grow
+      unlimited = Process.getrlimit(:AS)[1]
+      Process.setrlimit(:AS, File.read("/proc/self/status")[/^VmSize:\s+(\d+)/, 1].to_i * 1024 + 300_000, unlimited)
+      errors = Array.new(3) do
+        Thread.new { sleep } && nil
+      rescue NoMemoryError
+        $!.class
+      end
+      Process.setrlimit(:AS, unlimited, unlimited)
+      puts "#{errors.uniq} #{Thread.list.size} #{Thread.new { 2 }.value}"
+    RUBY
+  end
+
+  # The joiner was woken for good when it waited for the next Ractor.
+  def test_joining_threads_of_ractors_that_end
+    assert_ractor(<<~'RUBY', timeout: 60)
+      Thread.new { sleep }
+      300.times do |i|
+        threads = Ractor.new { [Thread.new { sleep }, Thread.new { 1 + 1 }, Thread.current] }.take
+        threads.rotate(i % 3).each { |thread| assert_same(thread, thread.join) }
+      end
+      assert_nil(Ractor.new { Thread.new { sleep } }.take.value)
+    RUBY
+  end
+end
