@@ -46,7 +46,9 @@ thread_join_other(const rb_thread_t *target, const rb_hrtime_t *limit)
 
     while (!thread_finished_other_p(target)) {
         if (limit && rb_hrtime_now() >= end) return false;
-        rb_thread_wait_for((struct timeval){ .tv_usec = 1000 });
+        VALUE scheduler = rb_fiber_scheduler_current();
+        if (!NIL_P(scheduler)) rb_fiber_scheduler_kernel_sleep(scheduler, DBL2NUM(0.001));
+        else rb_thread_wait_for((struct timeval){ .tv_usec = 1000 });
     }
     return true;
 }

@@ -198,19 +198,19 @@ ractor_end_atfork(rb_ractor_t *r)
 }
 
 /* Messages that threads of +cr+ had reserved, to look at them in receive_if, can
- * be received again.  +th+, the only one left, may be looking at one itself. */
+ * be received again.  +th+, the only one left, may be looking at some itself. */
 static void
 ractor_free_reserved_atfork(rb_ractor_t *cr, const rb_thread_t *th)
 {
     struct rb_ractor_queue *rq = &cr->sync.recv_queue;
-    int own = th->ractor_wait.looks_at - 1;
 
     if (rq->reserved_cnt == 0) return;
     for (int i = 0; i < rq->cnt; i++) {
         struct rb_ractor_basket *b = &rq->baskets[(rq->start + i) % rq->size];
-        if (i != own && b->type.e == basket_type_reserved) b->type.e = basket_type_ref;
+        if (b->type.e != basket_type_reserved || b->looked_at_by == th) continue;
+        b->type.e = basket_type_ref;
+        rq->reserved_cnt--;
     }
-    rq->reserved_cnt = own >= 0;
 }
 
 /* The child, as the first thing.  +th+ is its only thread. */

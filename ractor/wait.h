@@ -25,7 +25,6 @@
 struct rb_ractor_wait {
     int status;                 /* enum rb_ractor_wait_status: wait_none, or some of the others */
     int wakeup_status;          /* enum rb_ractor_wakeup_status */
-    int looks_at;               /* 1 + the place in the queue of the message that its receive_if has reserved, or 0 */
 };
 
 #endif /* LOCKFREE_RACTOR_WAIT_H */

@@ -11,6 +11,12 @@ module LockfreeAssertRactors
     end
   end
 
+  # For +code+: upstream's scheduler of Fibers, that of its own tests.
+  REQUIRE_SCHEDULER = begin
+    assertions = Test::Unit::CoreAssertions.instance_method(:assert_separately).source_location[0]
+    "require #{File.expand_path("../../../test/fiber/scheduler", assertions).dump}\n"
+  end
+
   # For +code+: what the process +pid+ exits with; :hangs if it does not within +seconds+.
   STATUS = <<~'RUBY'
     def status(pid, seconds = 20)

@@ -2,8 +2,11 @@
 # ractor/test_end.rb - thread_create.h, thread_join.h, thread_report_once.patch: threads that end badly, or do not begin.
 
 require "test/unit"
+require_relative "../assert_ractors"
 
 class TestLockfreeRactorEnd < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
   # It was reported that the report had raised, and so on, for ever.
   def test_report_that_raises
     assert_ractor(<<~'RUBY', timeout: 20)
@@ -69,6 +72,28 @@ class TestLockfreeRactorEnd < Test::Unit::TestCase
         threads.rotate(i % 3).each { |thread| assert_same(thread, thread.join) }
       end
       assert_nil(Ractor.new { Thread.new { sleep } }.take.value)
+    RUBY
+  end
+
+  # All Fibers of the thread stood still.
+  def test_joining_a_thread_of_another_ractor_under_a_scheduler
+    assert_ractor(REQUIRE_SCHEDULER + <<~'RUBY', timeout: 20)
+      ends_slowly = Ractor.new do
+        thread = Thread.new do
+          sleep
+        ensure
+          (sleep 0.5 rescue nil)
+        end
+        Thread.pass until thread.stop?
+        thread
+      end.take
+      order = []
+      Thread.new do
+        Fiber.set_scheduler(Scheduler.new)
+        Fiber.schedule { ends_slowly.join; order << :joined }
+        Fiber.schedule { sleep 0.01; order << :other }
+      end.join
+      assert_equal(%i[other joined], order)
     RUBY
   end
 end

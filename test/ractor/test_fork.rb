@@ -179,6 +179,28 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
     RUBY
   end
 
+  # The child's only thread has two messages, one in each Fiber: it does not get them once more.
+  def test_fork_in_receive_if_of_one_of_two_fibers
+    assert_forks(REQUIRE_SCHEDULER + <<~'RUBY')
+      4.times { |i| Ractor.current.send(i) }
+      found = []
+      pid = nil
+      Thread.new do
+        Fiber.set_scheduler(Scheduler.new)
+        Fiber.schedule do
+          found << Ractor.receive_if do
+            sleep 0.1
+            pid = fork { exit!(Thread.new { Array.new(2) { Ractor.receive } }.value == [2, 3] ? 7 : 8) }
+            true
+          end
+        end
+        Fiber.schedule { found << Ractor.receive_if { true } }
+      end.join
+      assert_equal([0, 1], found)
+      assert_equal(7, status(pid))
+    RUBY
+  end
+
   # What waited in the parent is freed in the child, with the Ractors that it waited for.
   def test_selectors_in_the_child
     assert_forks(<<~'RUBY')

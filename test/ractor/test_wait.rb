@@ -2,8 +2,11 @@
 # ractor/test_wait.rb - ractor/wait.h: threads of one Ractor that wait at once.
 
 require "test/unit"
+require_relative "../assert_ractors"
 
 class TestLockfreeRactorWait < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
   # Bug #21037
   def test_racing_take_and_take
     assert_ractor(<<~'RUBY', timeout: 60)
@@ -104,6 +107,39 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
         close ? (sleep 0.1; ractor.close_incoming) : ractor.send(1).send(2)
         assert_equal([0, close ? Ractor::ClosedError : 2], ractor.take)
       end
+    RUBY
+  end
+
+  # It was kept for ever, and whoever came to it waited.
+  def test_receive_if_comes_to_what_a_fiber_left_with_its_thread
+    assert_ractor(<<~'RUBY', timeout: 20)
+      ractor = Ractor.new do
+        Ractor.receive
+        fiber = Thread.new { Fiber.new { Ractor.receive_if { Fiber.yield; true } }.resume }
+        enumerator = Thread.new { fiber.join; Enumerator.new { |y| Ractor.receive_if { |message| y << message } }.next }
+        waiting = Thread.new { enumerator.join; Ractor.receive_if { true } }
+        [enumerator.value, waiting.value, (Ractor.receive_if { true } rescue $!.class)]
+      end
+      4.times { |i| ractor.send(i) }
+      ractor.close_incoming
+      assert_equal([2, 3, Ractor::ClosedError], ractor.take)
+    RUBY
+  end
+
+  # One passed over what was at the place of the other's for ever.
+  def test_receive_ifs_of_fibers_of_a_scheduler
+    assert_ractor(REQUIRE_SCHEDULER + <<~'RUBY', timeout: 20)
+      2.times { |i| Ractor.current.send(i) }
+      found = Thread.new do
+        found = []
+        Fiber.set_scheduler(Scheduler.new)
+        Fiber.schedule { found << Ractor.receive_if { sleep 0.2; true } }
+        Fiber.schedule { found << Ractor.receive_if { true } }
+        Fiber.scheduler.run
+        Ractor.current.send(2)
+        found << Ractor.receive_if { true }
+      end
+      assert_equal([0, 1, 2], found.value)
     RUBY
   end
 
