@@ -38,13 +38,13 @@ method_table_refine(VALUE klass, ID mid)
     if (!lookup_method_table(klass, mid)) return NULL;
     rb_clear_method_cache(klass, mid);
 
-    rb_method_entry_t *me = lookup_method_table(klass, mid); // another one, if it was called
-    if (me->def->type != VM_METHOD_TYPE_REFINED) {
-        me = method_entry_dup(me);
-        make_method_entry_refined(klass, me);
-        rb_method_table_insert(klass, RCLASS_M_TBL(klass), mid, me);
-        rb_vm_method_own_forget();
-    }
+    rb_method_entry_t *old_me = lookup_method_table(klass, mid); // another one, if it was called
+    if (old_me->def->type == VM_METHOD_TYPE_REFINED) return old_me;
+
+    rb_method_entry_t *me = method_entry_dup(old_me);
+    make_method_entry_refined(klass, me);
+    rb_method_table_insert(klass, RCLASS_M_TBL(klass), mid, me);
+    rb_vm_method_own_forget(old_me);
     return me;
 }
 

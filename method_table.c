@@ -88,7 +88,7 @@ rb_method_table_remove(VALUE klass, ID mid)
         rb_clear_method_cache(origin, mid);
         me = rb_method_entry_at(origin, mid); /* another one, if it was called */
         rb_id_table_delete(RCLASS_M_TBL(origin), mid);
-        rb_vm_method_own_forget();
+        rb_vm_method_own_forget(me);
     }
     RB_VM_LOCK_LEAVE();
     return me;

@@ -197,22 +197,6 @@ ractor_end_atfork(rb_ractor_t *r)
     }
 }
 
-/* Messages that threads of +cr+ had reserved, to look at them in receive_if, can
- * be received again.  +th+, the only one left, may be looking at some itself. */
-static void
-ractor_free_reserved_atfork(rb_ractor_t *cr, const rb_thread_t *th)
-{
-    struct rb_ractor_queue *rq = &cr->sync.recv_queue;
-
-    if (rq->reserved_cnt == 0) return;
-    for (int i = 0; i < rq->cnt; i++) {
-        struct rb_ractor_basket *b = &rq->baskets[(rq->start + i) % rq->size];
-        if (b->type.e != basket_type_reserved || b->looked_at_by == th) continue;
-        b->type.e = basket_type_ref;
-        rq->reserved_cnt--;
-    }
-}
-
 /* The child, as the first thing.  +th+ is its only thread. */
 void
 rb_ractor_atfork_first(rb_thread_t *th)
@@ -243,7 +227,6 @@ rb_ractor_atfork_first(rb_thread_t *th)
 
     rb_native_mutex_initialize(&cr->sync.lock);
     cr->sync.takers_queue.cnt = 0; /* who waits for our yield is gone */
-    ractor_free_reserved_atfork(cr, th);
     rb_ractor_waits_atfork(cr);
     rb_ractor_move_atfork(cr);
 
@@ -251,6 +234,20 @@ rb_ractor_atfork_first(rb_thread_t *th)
     rb_native_cond_initialize(&nt->cond.readyq);
     if (&nt->cond.readyq != &nt->cond.intr) rb_native_cond_initialize(&nt->cond.intr);
     nt->ended_thread = NULL; /* gone with the others: lockfree/ractor/end.h */
+}
+
+/* What another thread of +cr+ was looking at in receive_if can be received again. */
+static void
+ractor_free_reserved_atfork(rb_ractor_t *cr)
+{
+    struct rb_ractor_queue *rq = &cr->sync.recv_queue;
+
+    if (rq->reserved_cnt == 0 || RTEST(rb_mutex_locked_p(cr->receiving_mutex))) return; /* the only one left looks at it */
+    for (int i = 0; i < rq->cnt; i++) {
+        struct rb_ractor_basket *b = &rq->baskets[(rq->start + i) % rq->size];
+        if (b->type.e == basket_type_reserved) b->type.e = basket_type_ref;
+    }
+    rq->reserved_cnt = 0;
 }
 
 /* The child, when what the threads of the other Ractors had is freed, and they are to be: nobody may walk them. */
@@ -262,5 +259,6 @@ rb_ractor_atfork_last(rb_thread_t *th)
     ccan_list_for_each(&th->vm->ractor.set, r, vmlr_node) {
         if (r != th->ractor) rb_ractor_living_threads_init(r);
     }
+    ractor_free_reserved_atfork(th->ractor);
 }
 #endif

@@ -13,76 +13,81 @@
  *
  * Problem.  Ractor.receive_if whose block has refused all messages in the queue looks
  * again at once, and so keeps a processor busy until another one comes.  When the port is
- * closed it does so for ever.  And it passes over a message that another thread of the
- * Ractor looks at, and does not come back to it when that has refused it.
+ * closed it does so for ever.  And a thread reserves a message before its turn has come to
+ * look at it: one whose Fiber does not get its turn any more keeps it for ever, threads that
+ * come to another's pass over it, and do not come back when that has refused it.
  *
  * Solution.  It sleeps until there is a message that it has not looked at, and when none
- * can come any more it raises, as Ractor.receive does.  It looks at them in their order: who
- * comes to one that another thread looks at waits until that is decided, and is woken
- * (receive_if_body, receive_if_ensure).  Their blocks take turns anyway.  One that its own
- * thread looks at, in another Fiber, or in what a handler has interrupted, it passes over, as
- * upstream does: nobody but that thread could decide.
+ * can come any more it raises, as Ractor.receive does.  One that is being looked at is such
+ * a message, too: it locks the mutex that whoever looks at one holds, as upstream's does, and
+ * then chooses.  So a scheduler runs other Fibers meanwhile, a thread's own other Fiber in
+ * its block is told, and so is a deadlock, as of any Mutex.
  *
- * A Fiber that is left in its block ends with its thread, and nobody decides any more: the
- * message goes, as where the block raises.
+ * Invariants.
+ *   [A] One message is reserved, by who holds the mutex, from receive_if_choose to
+ *       receive_if_body's end, or receive_if_ensure.
+ *   [B] What somebody finds reserved who has just got the mutex was left by a Fiber whose
+ *       thread has ended, and lost its mutexes.  It goes, as where the block raises.
  */
 
-enum { RECEIVE_IF_NONE = -1, RECEIVE_IF_UNDECIDED = -2 };
-
-/* The place of the next message from the +index+th on for +th+, the current thread; or there is none, or another thread looks at it.
- * Lock of +cr+, which is the current Ractor. */
+/* The place of the first message that +data+ has not refused yet, reserved or not; or the end.  Those before data->index were
+ * refused, if nothing has been taken from the queue since it had data->serial.  Lock of the Ractor, which is the current one. */
 static int
-receive_if_next(rb_ractor_t *cr, struct rb_ractor_queue *rq, int index, const rb_thread_t *th)
+receive_if_next(const struct receive_block_data *data)
 {
-    for (int i = index; i < rq->cnt; i++) {
-        struct rb_ractor_basket *b = ractor_queue_at(cr, rq, i);
-        if (basket_type_p(b, basket_type_deleted)) continue;
-        if (!basket_type_p(b, basket_type_reserved)) return i;
-        if (b->looked_at_by != th) return RECEIVE_IF_UNDECIDED;
-    }
-    return RECEIVE_IF_NONE;
+    struct rb_ractor_queue *rq = data->rq;
+    int i = rq->serial == data->serial ? data->index : 0;
+
+    while (i < rq->cnt && basket_type_p(ractor_queue_at(data->cr, rq, i), basket_type_deleted)) i++;
+    return i;
 }
 
-/* +th+, of +cr+, has ended, or never begun. */
+/* Until there is one.  The current Ractor.  Raises Ractor::ClosedError. */
 static void
-receive_if_thread_ended(rb_ractor_t *cr, const rb_thread_t *th)
+receive_if_wait(rb_execution_context_t *ec, const struct receive_block_data *data)
 {
-    struct rb_ractor_queue *rq = &cr->sync.recv_queue;
-    bool any = false;
-
-    RACTOR_LOCK(cr);
-    for (int i = 0; rq->reserved_cnt > 0 && i < rq->cnt; i++) {
-        struct rb_ractor_basket *b = ractor_queue_at(cr, rq, i);
-        if (!basket_type_p(b, basket_type_reserved) || b->looked_at_by != th) continue;
-        b->type.e = basket_type_deleted;
-        rq->reserved_cnt--;
-        any = true;
-    }
-    if (any) {
-        ractor_queue_compact(cr, rq);
-        ractor_wakeup(cr, wait_receiving, wakeup_by_retry);
-    }
-    RACTOR_UNLOCK(cr);
-}
-
-/* Until there is one: those before the +index+th were refused, if nothing has been taken from +rq+ since it had +serial+.  The current
- * Ractor.  Raises Ractor::ClosedError. */
-static void
-receive_if_wait(rb_execution_context_t *ec, rb_ractor_t *cr, struct rb_ractor_queue *rq, unsigned int serial, int index)
-{
-    const rb_thread_t *th = rb_ec_thread_ptr(ec);
-    int next;
+    rb_ractor_t *cr = data->cr;
+    bool closed = false;
 
     ractor_recursive_receive_if(cr);
     RACTOR_LOCK(cr);
     while (true) {
-        ractor_queue_compact(cr, rq);
-        next = receive_if_next(cr, rq, rq->serial == serial ? index : 0, th);
-        if (next >= 0 || (next == RECEIVE_IF_NONE && cr->sync.incoming_port_closed)) break;
+        ractor_queue_compact(cr, data->rq);
+        if (receive_if_next(data) < data->rq->cnt || (closed = cr->sync.incoming_port_closed)) break;
         ractor_sleep(ec, cr, wait_receiving);
     }
     RACTOR_UNLOCK(cr);
-    if (next < 0) rb_raise(rb_eRactorClosedError, "The incoming port is already closed");
+    if (closed) rb_raise(rb_eRactorClosedError, "The incoming port is already closed");
+}
+
+/* Reserves one, and whether there was any: it may be gone.  The current Ractor, with the mutex. */
+static bool
+receive_if_choose(struct receive_block_data *data)
+{
+    rb_ractor_t *cr = data->cr;
+    struct rb_ractor_queue *rq = data->rq;
+
+    RACTOR_LOCK_SELF(cr);
+    for (int i = 0; rq->reserved_cnt > 0 && i < rq->cnt; i++) { /* [B] */
+        struct rb_ractor_basket *left = ractor_queue_at(cr, rq, i);
+        if (!basket_type_p(left, basket_type_reserved)) continue;
+        left->type.e = basket_type_deleted;
+        rq->reserved_cnt--;
+    }
+    ractor_queue_compact(cr, rq);
+
+    data->index = receive_if_next(data);
+    data->serial = rq->serial;
+    bool any = data->index < rq->cnt;
+    if (any) {
+        struct rb_ractor_basket *b = ractor_queue_at(cr, rq, data->index);
+        data->v = ractor_basket_value(b);
+        b->type.e = basket_type_reserved;
+        rq->reserved_cnt++;
+        data->success = false;
+    }
+    RACTOR_UNLOCK_SELF(cr);
+    return any;
 }
 
 #endif /* LOCKFREE_RACTOR_RECEIVE_IF_H */

@@ -16,8 +16,8 @@
 #include "vm_core.h"
 #include "lockfree/vm/method_cache.h"
 
-/* [D] and [E]: with the VM lock. */
-static rb_serial_t vm_method_names_state, vm_method_own_state;
+/* [D]: with the VM lock. */
+static rb_serial_t vm_method_names_state;
 
 static inline uint32_t
 hash_of(uint64_t key, int bits)
@@ -199,13 +199,35 @@ rb_vm_method_names_forget(void)
     __atomic_store_n(&vm_method_names_state, vm_method_names_state + 1, __ATOMIC_RELEASE);
 }
 
+static inline uint32_t
+met_bit_of(ID mid)
+{
+    return (uint32_t)1 << hash_of(mid, 5);
+}
+
+/* Whether no method of that name has been called on an instance of +klass+ since that was made, or rb_vm_method_own_store, as
+ * far as its bit tells: from now on one has.  Any Ractor. */
+bool
+rb_vm_method_unmet_p(VALUE klass, ID mid)
+{
+#ifdef RCLASS_MET_NAMES
+    const uint32_t bit = met_bit_of(mid);
+
+    if (__atomic_load_n(&RCLASS_MET_NAMES(klass), __ATOMIC_RELAXED) & bit) return false;
+    __atomic_fetch_or(&RCLASS_MET_NAMES(klass), bit, __ATOMIC_RELAXED);
+    return true;
+#else
+    return false;
+#endif
+}
+
 static inline struct vm_method_own_entry *
 own_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
 {
     return &cache->own[hash_of((mid << 4) + klass, VM_METHOD_OWN_BITS)];
 }
 
-/* Files +me+, which has just been put into the table of +klass+, if it is called as it is.  With several Ractors, any of them,
+/* Files +me+, which has just been put into the table of +klass+, if it is called as it is: its next call is a first one.  With several Ractors, any of them,
  * its own table; VM lock, since it was put there.  Does not run the GC; without memory nothing is filed. */
 void
 rb_vm_method_own_store(VALUE klass, const rb_method_entry_t *me)
@@ -219,19 +241,20 @@ rb_vm_method_own_store(VALUE klass, const rb_method_entry_t *me)
     struct vm_method_cache *cache = cache_to_fill();
     if (!cache) return;
 
-    if (cache->own_state != vm_method_own_state) {
-        MEMZERO(cache->own, struct vm_method_own_entry, numberof(cache->own));
-        cache->own_state = vm_method_own_state;
-    }
     *own_entry_of(cache, klass, me->called_id) = (struct vm_method_own_entry){ klass, RCLASS_M_TBL(klass), me };
+#ifdef RCLASS_MET_NAMES
+    __atomic_fetch_and(&RCLASS_MET_NAMES(klass), ~met_bit_of(me->called_id), __ATOMIC_RELAXED);
+#endif
 }
 
-/* A method has left the table of a class, for another one or none: [E].  Any Ractor, VM lock.
+#define METHOD_ENTRY_LEFT FL_USER10 /* the next after those of method.h */
+
+/* +me+ leaves the table of a class, for another one or none: [E].  Any Ractor, VM lock.
  * Synchronises with rb_vm_method_own_lookup. */
 void
-rb_vm_method_own_forget(void)
+rb_vm_method_own_forget(const rb_method_entry_t *me)
 {
-    __atomic_store_n(&vm_method_own_state, vm_method_own_state + 1, __ATOMIC_RELEASE);
+    __atomic_store_n((VALUE *)&me->flags, me->flags | METHOD_ENTRY_LEFT, __ATOMIC_RELAXED);
 }
 
 /* The method +mid+ of an instance of +klass+, if this Ractor has put it into the table of that class and it is still there; or
@@ -241,10 +264,11 @@ const rb_callable_method_entry_t *
 rb_vm_method_own_lookup(VALUE klass, ID mid)
 {
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
-    if (!cache || cache->own_state != __atomic_load_n(&vm_method_own_state, __ATOMIC_ACQUIRE)) return NULL;
+    if (!cache) return NULL;
 
     const struct vm_method_own_entry *entry = own_entry_of(cache, klass, mid);
-    if (entry->klass != klass || entry->me->called_id != mid || invalidated_p_relaxed(&entry->me->flags)) return NULL;
+    if (entry->klass != klass || entry->me->called_id != mid) return NULL;
+    if (__atomic_load_n(&entry->me->flags, __ATOMIC_RELAXED) & METHOD_ENTRY_LEFT || invalidated_p_relaxed(&entry->me->flags)) return NULL;
     if (entry->table != __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE)) return NULL;
     return (const rb_callable_method_entry_t *)entry->me;
 }

@@ -49,10 +49,11 @@
  *
  *   [E] `own` has methods that this Ractor has put into a class's table, to be called the first time
  *       (method_once.h): nothing is filed with the class, so nothing there tells of a change.  Who
- *       takes a method out of a class's table, for another one or none, advances
- *       vm_method_own_state, which goes with `own` as that of [D] goes with `names`, unless the method
- *       is invalidated, as one that subclasses have found is.  And an entry goes by the class's
- *       table, which whoever prepends to the class gives to its origin.
+ *       takes a method out of a class's table, for another one or none, says so in the method's
+ *       flags, with the VM lock held (METHOD_ENTRY_LEFT, relaxed: who does not see it has nothing of
+ *       what was done after it, either), unless the method is invalidated, as one that subclasses have
+ *       found is.  It does not come back: what is put into a table is new.  And an entry goes by
+ *       the class's table, which whoever prepends to the class gives to its origin.
  *
  * `own` is asked with several Ractors only: with one the lock is none.  Then what a class is
  * asked for the first time is not filed in `names`, either: a new class is asked once.  And
@@ -97,7 +98,6 @@ struct vm_method_cache {
         const struct rb_callcache *cc;  /* NULL: empty */
     } calls[1 << VM_METHOD_CACHE_BITS];
 
-    rb_serial_t own_state;              /* [E] */
     struct vm_method_name_entry {
         VALUE klass;                    /* 0: empty */
         ID mid;
@@ -124,7 +124,8 @@ bool rb_vm_method_names_public_p(VALUE klass, ID mid);
 bool rb_vm_method_names_lack(VALUE klass, ID mid);
 void rb_vm_method_names_store(VALUE klass, ID mid, const struct rb_callable_method_entry_struct *cme);
 void rb_vm_method_names_forget(void);
-void rb_vm_method_own_forget(void);
+bool rb_vm_method_unmet_p(VALUE klass, ID mid);
+void rb_vm_method_own_forget(const struct rb_method_entry_struct *me);
 void rb_vm_method_own_store(VALUE klass, const struct rb_method_entry_struct *me);
 const struct rb_callable_method_entry_struct *rb_vm_method_own_lookup(VALUE klass, ID mid);
 void rb_vm_method_cache_clear(struct rb_ractor_struct *r);

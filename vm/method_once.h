@@ -26,9 +26,11 @@
  * makes others, and nothing is filed.
  *
  * The second time it is looked up and filed as ever.  That there was a first one the class
- * knows by a bit for each call, of 32: two calls that have the same are taken
- * for one, and of seven the first half dozen are first ones.  The bits stay.
- *
+ * knows by a bit for each name, of 32: two names that have the same are taken
+ * for one, and of seven the first half dozen are first ones.  The bits stay, until the class
+ * gets another method of that name: `def o.a = 1; o.a; o.singleton_class.remove_method(:a)`,
+ * over and over, files nothing either.
+
  * The cache is not there before the call begins: a search comes to vm_cc_once, whose
  * function makes it.  So no frame of the VM's grows by it.
  *
@@ -56,7 +58,7 @@
  *   super       acquire          rb_class_super_store_release
  *   m_tbl       acquire          RCLASS_M_TBL_INIT, class_origin_store_release: an origin is there before it
  *   the filter  acquire          hash_table_raw_insert: id_table_filter.h
- *   met_calls   relaxed          itself: if two Ractors are both first, nothing is wrong
+ *   met_names   relaxed          itself: if two Ractors are both first, nothing is wrong
  */
 
 #include "internal/class.h"
@@ -65,21 +67,6 @@
 static VALUE vm_call_general(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, struct rb_calling_info *calling);
 
 #define VM_METHOD_ONCE_ANCESTORS 4 /* copies of modules, and origins, to the next class */
-
-/* Whether that call has never been made on an instance of +klass+, as far as its bit tells: from now on it has.  Any Ractor. */
-static inline bool
-vm_method_once_first_p(const struct rb_callinfo *ci, VALUE klass)
-{
-#ifdef RCLASS_MET_CALLS
-    const uint32_t bit = (uint32_t)1 << (rb_id_hash(vm_ci_mid(ci) ^ (ID)vm_ci_flag(ci) << 32 ^ (ID)vm_ci_argc(ci) << 48) >> 27);
-
-    if (__atomic_load_n(&RCLASS_MET_CALLS(klass), __ATOMIC_RELAXED) & bit) return false;
-    __atomic_fetch_or(&RCLASS_MET_CALLS(klass), bit, __ATOMIC_RELAXED);
-    return true;
-#else
-    return false;
-#endif
-}
 
 /* The method that a first call of +ci+ on an instance of +klass+ has, or NULL: it is to be looked up as ever.  Any Ractor, its
  * own GVL.  May take the VM lock and run the GC, once for a superclass. */
@@ -90,7 +77,7 @@ vm_method_once(const struct rb_callinfo *ci, VALUE klass)
     VALUE ancestors[VM_METHOD_ONCE_ANCESTORS + 2] = { klass };
     int last = 0;
 
-    if (!RB_TYPE_P(klass, T_CLASS) || !vm_method_once_first_p(ci, klass)) return NULL;
+    if (!RB_TYPE_P(klass, T_CLASS) || !rb_vm_method_unmet_p(klass, mid)) return NULL;
     const rb_callable_method_entry_t *cme = rb_vm_method_own_lookup(klass, mid);
     if (cme) return cme->def->iseq_overload ? NULL : cme;
     do {

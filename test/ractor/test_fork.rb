@@ -179,7 +179,7 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
     RUBY
   end
 
-  # The child's only thread has two messages, one in each Fiber: it does not get them once more.
+  # The child's only thread looks at one: it does not get it once more, but what its other Fiber had come to.
   def test_fork_in_receive_if_of_one_of_two_fibers
     assert_forks(REQUIRE_SCHEDULER + <<~'RUBY')
       4.times { |i| Ractor.current.send(i) }
@@ -190,7 +190,7 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
         Fiber.schedule do
           found << Ractor.receive_if do
             sleep 0.1
-            pid = fork { exit!(Thread.new { Array.new(2) { Ractor.receive } }.value == [2, 3] ? 7 : 8) }
+            pid = fork { exit!(Thread.new { Array.new(3) { Ractor.receive } }.value == [1, 2, 3] ? 7 : 8) }
             true
           end
         end
@@ -198,6 +198,42 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       end.join
       assert_equal([0, 1], found)
       assert_equal(7, status(pid))
+    RUBY
+  end
+
+  # The child has the message of a Fiber that was collected, and was not marked.
+  def test_fork_beside_a_fiber_left_in_receive_if
+    assert_forks(<<~'RUBY')
+      4.times { |i| Ractor.current.send("message #{i} " * 10) }
+      def left = Fiber.new { Ractor.receive_if { Fiber.yield; true } }.resume
+      def deep(n) = n == 0 ? 0 : deep(n - 1) + 1
+      thread = Thread.new { left; deep(2000); 200.times { Fiber.new { deep 10 }.resume }; sleep }
+      Thread.pass until thread.stop?
+      3.times { GC.start; Array.new(1000) { [it] } }
+      pid = fork { GC.start; exit!(Array.new(4) { Ractor.receive[/\d/].to_i } == [0, 1, 2, 3] ? 7 : 8) }
+      assert_equal(7, status(pid))
+    RUBY
+  end
+
+  # It ends without leaving the block: its other thread's last words wait for nothing.
+  def test_end_of_a_child_forked_in_receive_if
+    assert_forks(<<~'RUBY')
+      2.times { |i| Ractor.current.send(i) }
+      reader, writer = IO.pipe
+      pid = nil
+      Ractor.receive_if do
+        pid = fork do
+          thread = Thread.new do
+            sleep
+          ensure
+            writer.syswrite("#{Ractor.receive_if { true }}\n")
+          end
+          Thread.pass until thread.stop?
+        end
+        true
+      end
+      assert_equal(0, status(pid))
+      assert_equal("1\n", reader.gets)
     RUBY
   end
 

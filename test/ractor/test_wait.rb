@@ -126,20 +126,57 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
     RUBY
   end
 
-  # One passed over what was at the place of the other's for ever.
-  def test_receive_ifs_of_fibers_of_a_scheduler
-    assert_ractor(REQUIRE_SCHEDULER + <<~'RUBY', timeout: 20)
-      2.times { |i| Ractor.current.send(i) }
-      found = Thread.new do
-        found = []
-        Fiber.set_scheduler(Scheduler.new)
-        Fiber.schedule { found << Ractor.receive_if { sleep 0.2; true } }
-        Fiber.schedule { found << Ractor.receive_if { true } }
-        Fiber.scheduler.run
-        Ractor.current.send(2)
-        found << Ractor.receive_if { true }
+  # The main thread leaves a Fiber in its block, and ends; the other one's last words did not come, nor the end.
+  def test_receive_if_in_the_end_of_a_ractor_that_left_a_fiber_in_its_block
+    assert_ractor(<<~'RUBY', timeout: 20)
+      reader, writer = IO.pipe
+      ractor = Ractor.new(writer.fileno) do |fd|
+        Fiber.new { Ractor.receive_if { Fiber.yield; true } }.resume
+        thread = Thread.new do
+          sleep
+        ensure
+          IO.for_fd(fd, "w", autoclose: false).syswrite("#{Ractor.receive_if { true }}\n")
+        end
+        Thread.pass until thread.stop?
       end
-      assert_equal([0, 1, 2], found.value)
+      2.times { |i| ractor.send(i) }
+      ractor.take
+      assert_equal("1\n", reader.gets)
+      sleep 0.01 until Ractor.count == 1
+    RUBY
+  end
+
+  # A Fiber holds the turn in its block; its thread waited for a message that another thread had, who waited for the turn.
+  def test_receive_if_beside_a_fiber_of_its_thread_in_its_block
+    assert_ractor(<<~'RUBY', timeout: 20)
+      3.times { |i| Ractor.current.send(i) }
+      fiber = Fiber.new { Ractor.receive_if { |message| Fiber.yield if message == 1; message == 2 } }
+      fiber.resume
+      other = Thread.new { Ractor.receive_if { true } }
+      Thread.pass until other.stop?
+      assert_match(/deadlock/, assert_raise(ThreadError) { Ractor.receive_if { true } }.message)
+      assert_equal([2, 0, 1], [fiber.resume, other.value, Ractor.receive_if { true }])
+    RUBY
+  end
+
+  # All of them look at all messages, and none stops the others.
+  def test_receive_ifs_of_fibers_of_a_scheduler
+    assert_ractor(REQUIRE_SCHEDULER + <<~'RUBY', timeout: 60)
+      30.times do |i|
+        3.times { |k| Ractor.current.send(k) }
+        log = []
+        thread = Thread.new do
+          Fiber.set_scheduler(Scheduler.new)
+          Fiber.schedule { log << Ractor.receive_if { |k| sleep 0.005; k == 2 } }
+          Fiber.schedule { sleep 0.002 * (i % 3); log << Ractor.receive_if { |k| sleep 0.001; k == 0 } }
+          Fiber.schedule { sleep 0.001; log << :runs }
+        end
+        other = Thread.new { Ractor.receive_if { |k| sleep 0.002; k == 1 } }
+        assert_equal(1, other.value)
+        thread.join
+        assert_equal([:runs, 0, 2].to_set, log.to_set)
+        assert_equal(:runs, log[0])
+      end
     RUBY
   end
 

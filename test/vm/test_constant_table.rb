@@ -33,7 +33,7 @@ class TestLockfreeVmConstantTable < Test::Unit::TestCase
   def test_a_ractor_that_looks_up_has_a_table
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
       require "objspace"
-      ractor = Ractor.new { Ractor.receive; Object.const_get(:String); Ractor.yield(:done); Ractor.receive }
+      ractor = Ractor.new { receive; Object.const_get(:String); Ractor.yield(:done); receive } # `Ractor` is looked up, too
       before = ObjectSpace.memsize_of(ractor)
       ractor.send(:look)
       ractor.take

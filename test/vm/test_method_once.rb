@@ -271,21 +271,24 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
       turns = Ractor.new do
         once = proc { o = fresh.new; o.b; o.block(1); o.extend(Comparable); o.is_a?(Comparable) }
         own = proc { fresh { def d = 1 }.new.d }
+        kept = fresh
+        again = proc { kept.class_eval { def d = 1 }; kept.new.d; kept.remove_method(:d) }
         thrice = proc { o = fresh.new; 3.times { o.b } }
-        [once, own, once, own, thrice].each do |turn|
+        [once, own, again, once, own, again, thrice].each do |turn|
           Ractor.receive
           Ractor.yield 200.times(&turn)
         end
       end
       count = ->{ ObjectSpace.count_imemo_objects[:imemo_callcache] }
       filed = ->{ before = count[]; (turns << :go).take; count[] - before }
-      2.times { filed[] }
+      3.times { filed[] }
       GC.start
       GC.disable
-      caches, own, again = filed[], filed[], filed[]
-      assert_operator(caches, :<, 500) # of 1,000: two calls may have one bit
+      caches, own, again, thrice = filed[], filed[], filed[], filed[]
+      assert_operator(caches, :<, 500) # of 1,000: two names may have one bit
       assert_operator(own, :<, 100) # of 400
-      assert_operator(again, :>=, 200) # the second time it is
+      assert_operator(again, :<, 20) # of 200: each definition's next call is a first one
+      assert_operator(thrice, :>=, 200) # the second time it is
     RUBY
   end
 
