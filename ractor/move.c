@@ -114,6 +114,7 @@
 #include "ruby/re.h"
 #include "variable.h"
 #include "vm_sync.h"
+#include "yjit.h"
 
 typedef void reference_func(struct move_plan *plan, VALUE *slot);
 
@@ -742,6 +743,32 @@ rb_ractor_walk_unmoved(VALUE (*func)(VALUE), VALUE arg)
  * for ractor.c
  * ========================================================================= */
 
+/* Compiled code takes for granted that what it knows to be an Array, a Hash or a String keeps its class until one of them gets
+ * a singleton class; the first that is moved gets another class, too.  A safe point. */
+static void
+tell_compiled_code(const struct move_plan *plan)
+{
+    static unsigned int told; /* a bit for each class */
+    const VALUE classes[] = { rb_cArray, rb_cHash, rb_cString };
+    unsigned int moved = 0, untold;
+
+    if (!rb_yjit_enabled_p) return;
+    for (size_t i = 0; i < plan->count; i++) {
+        switch (BUILTIN_TYPE(plan->pairs[i].from)) {
+          case T_ARRAY:  moved |= 1; break;
+          case T_HASH:   moved |= 2; break;
+          case T_STRING: moved |= 4; break;
+          default:       break;
+        }
+    }
+    untold = moved & ~__atomic_load_n(&told, __ATOMIC_ACQUIRE);
+    if (LIKELY(untold == 0)) return;
+    for (int i = 0; i < 3; i++) {
+        if (untold >> i & 1) rb_yjit_invalidate_no_singleton_class(classes[i]);
+    }
+    __atomic_fetch_or(&told, untold, __ATOMIC_RELEASE); /* pairs with the load above: who finds it has nobody to tell */
+}
+
 /*
  * Plans the move of +obj+, which is not shareable, and of what it refers to that
  * is not.  The plan is on the stack, and is ended by rb_ractor_move_end.  The
@@ -761,6 +788,7 @@ rb_ractor_move_prepare(struct move_plan *plan, VALUE obj)
         rb_ractor_move_end(plan);
         rb_jump_tag(state);
     }
+    tell_compiled_code(plan);
 }
 
 /*
