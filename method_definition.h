@@ -79,6 +79,13 @@ method_entry_alias_set(rb_method_entry_t *me, VALUE klass, const rb_method_entry
     if (!RB_TYPE_P(klass, T_MODULE)) RB_OBJ_WRITE(me, &me->defined_class, aliased->defined_class);
 }
 
+/* Whether it is so already.  Any Ractor. */
+static inline bool
+method_entry_alias_is(const rb_method_entry_t *me, VALUE klass, const rb_method_entry_t *aliased)
+{
+    return me->owner == klass && (RB_TYPE_P(klass, T_MODULE) || me->defined_class == aliased->defined_class);
+}
+
 /* The class that an alias of a module's method has it from is known: +original+,
  * made just now.  Any Ractor, VM lock.  Synchronises with who loads original_me
  * and what it points to, which the machine keeps in order. */

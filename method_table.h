@@ -70,6 +70,29 @@ iclass_origin_store_release(VALUE iclass, VALUE origin, struct rb_id_table *m_tb
     class_origin_store_release(iclass, origin, m_tbl);
 }
 
+static enum rb_id_table_iterator_result
+callable_method_move_i(ID mid, VALUE cme, void *origin)
+{
+    RB_OBJ_WRITE(cme, &((rb_callable_method_entry_t *)cme)->defined_class, (VALUE)origin);
+    RB_OBJ_WRITTEN((VALUE)origin, Qundef, cme);
+    return ID_TABLE_CONTINUE;
+}
+
+/* The same, where the methods of the module may have been called by it: what has been found in +iclass+ is from now on what would
+ * be found in +origin+, so that no cache and no compiled code need be told but of what the module has in its new table.  With all
+ * others stopped. */
+static inline void
+iclass_origin_insert(VALUE iclass, VALUE origin, struct rb_id_table *m_tbl)
+{
+    iclass_origin_store_release(iclass, origin, m_tbl);
+
+    struct rb_id_table *callable = RCLASS_CALLABLE_M_TBL(iclass);
+    if (!callable) return;
+    RCLASS_CALLABLE_M_TBL(iclass) = NULL;
+    RCLASS_CALLABLE_M_TBL(origin) = callable;
+    rb_id_table_foreach(callable, callable_method_move_i, (void *)origin);
+}
+
 /* method_refined.h */
 void rb_method_table_split_refined(VALUE klass, ID mid, const struct rb_method_entry_struct *me);
 

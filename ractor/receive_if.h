@@ -27,24 +27,27 @@
  *   [A] One message is reserved, by who holds the mutex, from receive_if_choose to
  *       receive_if_body's end, or receive_if_ensure.
  *   [B] What somebody finds reserved who has just got the mutex was left by a Fiber whose
- *       thread has ended, and lost its mutexes.  It goes, as where the block raises.
+ *       thread has ended, or is a main thread that ends the others, and has lost its mutexes.
+ *       It goes, as where the block raises; if the Fiber comes back to it, that decides nothing.
  */
 
-/* The place of the first message that +data+ has not refused yet, reserved or not; or the end.  Those before data->index were
+/* Goes to the first message that +data+ has not refused yet, reserved or not; false: there is none.  Those before data->index were
  * refused, if nothing has been taken from the queue since it had data->serial.  Lock of the Ractor, which is the current one. */
-static int
-receive_if_next(const struct receive_block_data *data)
+static bool
+receive_if_next(struct receive_block_data *data)
 {
     struct rb_ractor_queue *rq = data->rq;
     int i = rq->serial == data->serial ? data->index : 0;
 
     while (i < rq->cnt && basket_type_p(ractor_queue_at(data->cr, rq, i), basket_type_deleted)) i++;
-    return i;
+    data->index = i;
+    data->serial = rq->serial;
+    return i < rq->cnt;
 }
 
 /* Until there is one.  The current Ractor.  Raises Ractor::ClosedError. */
 static void
-receive_if_wait(rb_execution_context_t *ec, const struct receive_block_data *data)
+receive_if_wait(rb_execution_context_t *ec, struct receive_block_data *data)
 {
     rb_ractor_t *cr = data->cr;
     bool closed = false;
@@ -53,7 +56,7 @@ receive_if_wait(rb_execution_context_t *ec, const struct receive_block_data *dat
     RACTOR_LOCK(cr);
     while (true) {
         ractor_queue_compact(cr, data->rq);
-        if (receive_if_next(data) < data->rq->cnt || (closed = cr->sync.incoming_port_closed)) break;
+        if (receive_if_next(data) || (closed = cr->sync.incoming_port_closed)) break;
         ractor_sleep(ec, cr, wait_receiving);
     }
     RACTOR_UNLOCK(cr);
@@ -76,9 +79,7 @@ receive_if_choose(struct receive_block_data *data)
     }
     ractor_queue_compact(cr, rq);
 
-    data->index = receive_if_next(data);
-    data->serial = rq->serial;
-    bool any = data->index < rq->cnt;
+    bool any = receive_if_next(data);
     if (any) {
         struct rb_ractor_basket *b = ractor_queue_at(cr, rq, data->index);
         data->v = ractor_basket_value(b);
@@ -88,6 +89,13 @@ receive_if_choose(struct receive_block_data *data)
     }
     RACTOR_UNLOCK_SELF(cr);
     return any;
+}
+
+/* Whether the caller has the mutex, and so may decide.  The current Ractor. */
+static bool
+receive_if_has_turn(const struct receive_block_data *data)
+{
+    return data->locked && RTEST(rb_mutex_owned_p(data->cr->receiving_mutex));
 }
 
 #endif /* LOCKFREE_RACTOR_RECEIVE_IF_H */

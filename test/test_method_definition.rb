@@ -130,4 +130,11 @@ class TestLockfreeMethodDefinition < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # It went on with the class that the method of the same definition came from.
+  def test_alias_over_a_method_of_the_same_definition
+    b = Class.new { def b = "t#{super rescue "-"}" }
+    c = Class.new(b) { alias_method :b, :b; define_method(:a, instance_method(:b)); alias_method :b, :a }
+    assert_equal(%w[tt- tt-], [c.new.a, c.new.b])
+  end
 end

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_thread_mutex.rb - thread_mutex.h: a Mutex that a Fiber has locked which is dead, or a handler.
+# test_thread_mutex.rb - thread_mutex.h: a Mutex that a dead Fiber has locked, or a handler, or that one waits for who ends.
 
 require "test/unit"
 require_relative "assert_ractors"
@@ -144,6 +144,76 @@ class TestLockfreeThreadMutex < Test::Unit::TestCase
       end
       statuses = Array.new(20) { status(fork { 3.times { Array.new(30_000) { [1] }; GC.start }; exit!(Ractor.new { Mutex.new.synchronize { 3 } }.take) }) }
       assert_equal([3], statuses.uniq)
+    RUBY
+  end
+
+  # The others slept on.
+  def test_waiter_that_is_woken_and_ends
+    assert_ractors(<<~'RUBY')
+      ends = [->(t) { t.kill }, ->(t) { t.raise(IOError, "no") }]
+      40.times do |i|
+        mutex = Mutex.new
+        mutex.lock
+        waiters = Array.new(3) { Thread.new { mutex.synchronize { 1 } }.tap { |t| t.report_on_exception = false; Thread.pass until t.stop? } }
+        mutex.unlock
+        waiters.first(2).each(&ends[i % 2])
+        assert_equal(1, waiters[2].join(10)&.value)
+        waiters.first(2).each { |t| t.join rescue nil }
+      end
+    RUBY
+  end
+
+  # A list on the stacks of Fibers that were collected, of threads that have ended.
+  def test_fibers_that_wait_for_ever
+    assert_ractors(<<~'RUBY')
+      class Forgetful
+        def block(*) = Fiber.yield
+        def unblock(*) = nil
+        def kernel_sleep(*) = Fiber.yield
+        def io_wait(*) = 1
+        def fiber(&) = Fiber.new(blocking: false, &).tap(&:resume)
+        def fiber_interrupt(*) = nil
+        def close = nil
+      end
+      def wait_for(mutex)
+        Thread.new do
+          Fiber.set_scheduler(Forgetful.new)
+          5.times { Fiber.schedule { mutex.lock } }
+          nil
+        end.join
+      end
+      20.times do |i|
+        mutex = Mutex.new
+        mutex.lock
+        3.times { wait_for(mutex) }
+        last = Thread.new { mutex.synchronize { i } }
+        Thread.pass until last.stop?
+        100.times { Fiber.new { Fiber.yield ["x"] * 100 }.resume }
+        GC.start
+        100.times { Fiber.new { Fiber.yield ["x"] * 100 }.resume }
+        mutex.unlock
+        assert_equal(i, last.join(10)&.value)
+      end
+    RUBY
+  end
+
+  def test_fork_beside_a_fiber_that_waits
+    omit "no fork" unless Process.respond_to?(:fork)
+    assert_separately(%w[-W0 --disable-gems], STATUS + REQUIRE_SCHEDULER + <<~'RUBY', timeout: 60)
+      mutex = Mutex.new
+      mutex.lock
+      waiting = Thread.new { Fiber.set_scheduler(Scheduler.new); Fiber.schedule { mutex.synchronize { } } }
+      sleep 0.1
+      pid = fork do
+        last = Thread.new { mutex.synchronize { 7 } }
+        Thread.pass until last.stop?
+        GC.start
+        mutex.unlock
+        exit!(last.join(10)&.value || 8)
+      end
+      assert_equal(7, status(pid))
+      mutex.unlock
+      assert_same(waiting, waiting.join(10))
     RUBY
   end
 end

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+# test_class_prepend.rb - iclass_origin_insert, in method_table.h: something is prepended to a module whose methods were called.
+
+require "test/unit"
+require_relative "assert_ractors"
+
+class TestLockfreeClassPrepend < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
+  CLASSES = <<~'RUBY'
+    $VERBOSE = nil
+    def made
+      mod = Module.new do
+        def kept = [:kept, (super rescue :none)]
+        def replaced = [:replaced, (super rescue :none)]
+        def calls = [kept, replaced]
+        def refined = :plain
+      end
+      base = Class.new { def kept = :base; def calls_super = :base }
+      klass = Class.new(base) { include mod; def calls_super = [super, kept] }
+      [mod, klass, Class.new(klass) { def kept = [:sub, super]; def replaced = [:sub, super] }]
+    end
+    def call(*classes)
+      classes.flat_map do |klass|
+        o = klass.new
+        %i[kept replaced calls calls_super refined added].map { |name| o.__send__(name) rescue $!.class } +
+          [(o.kept rescue $!.class), (o.replaced rescue $!.class), o.respond_to?(:added),
+           klass.instance_method(:calls).owner.eql?(o.method(:calls).owner)]
+      end
+    end
+    PREPENDED = Module.new do
+      def replaced = [:prepended, super]
+      def added = :added
+    end
+  RUBY
+
+  # After each change: called before, and never called before.
+  [
+    "mod.prepend(PREPENDED)",
+    "mod.define_method(:kept, &PROC)",
+    "mod.remove_method(:kept)",
+    "mod.send(:private, :kept)",
+    "mod.undef_method(:replaced)",
+    "klass.superclass.define_method(:replaced, &PROC)",
+    "klass.define_method(:kept, &PROC)",
+    "mod.prepend(Module.new { def kept = [:second, super] })",
+    "mod.include(Module.new { def kept = :below; def added = :below })",
+    "klass.include(Module.new { def kept = [:above, super] })",
+    "Module.new { refine(mod) { def refined = :refined } }",
+  ].each do |change|
+    define_method("test_prepend_then_#{change}") do
+      assert_ractors(CLASSES + <<~RUBY)
+        PROC = nil.instance_eval { Ractor.make_shareable(proc { :new }) }
+        def change(mod, klass) = #{change}
+        def turn(first)
+          mod, klass, sub = made
+          3.times { call(klass, sub) } if first
+          seen = [(mod.prepend(PREPENDED); call(klass, sub)), call(klass, sub)]
+          change(mod, klass)
+          seen << call(klass, sub) << call(klass, sub) << call(Class.new(klass), klass.dup)
+        end
+        expected = turn(false)
+        20.times { assert_equal(expected, turn(true)) }
+        assert_equal([expected] * 3, Array.new(3) { Ractor.new { Array.new(20) { turn(true) }.uniq } }.flat_map(&:take))
+        assert_equal(expected, turn(true))
+      RUBY
+    end
+  end
+
+  def test_racing_prepend_and_call
+    assert_ractors(CLASSES + <<~'RUBY')
+      ractors = Array.new(3) { Ractor.new { n = 0; while (klass = Ractor.receive); 300.times { o = klass.new; o.kept == [:kept, :base] && o.calls or n += 1 }; end; n } }
+      30.times do
+        mod, klass, = made
+        ractors.each { |ractor| ractor.send(klass) }
+        mod.prepend(PREPENDED)
+      end
+      ractors.each { |ractor| ractor.send(nil) }
+      assert_equal([0] * 3, ractors.map(&:take))
+    RUBY
+  end
+
+  # All of Kernel's methods were looked up, and compiled, again.
+  def test_the_first_ractor_tells_nobody
+    omit "no YJIT" unless defined?(RubyVM::YJIT.enable)
+    assert_separately(%w[-W:no-experimental --disable-gems --yjit --yjit-stats=quiet --yjit-call-threshold=5], <<~'RUBY')
+      def asked(o) = o.respond_to?(:abs) && o.is_a?(Integer) && !o.frozen?
+      20.times { asked(1) }
+      invalidated = -> { RubyVM::YJIT.runtime_stats(:invalidate_method_lookup) }
+      before = invalidated.call
+      assert_equal(1, Ractor.new { 1 }.take)
+      assert_equal(before, invalidated.call)
+    RUBY
+  end
+end
