@@ -70,27 +70,41 @@ iclass_origin_store_release(VALUE iclass, VALUE origin, struct rb_id_table *m_tb
     class_origin_store_release(iclass, origin, m_tbl);
 }
 
+struct callable_method_move {
+    VALUE origin;
+    struct rb_id_table *m_tbl, *stay;
+};
+
 static enum rb_id_table_iterator_result
-callable_method_move_i(ID mid, VALUE cme, void *origin)
+callable_method_move_i(ID mid, VALUE cme, void *data)
 {
-    RB_OBJ_WRITE(cme, &((rb_callable_method_entry_t *)cme)->defined_class, (VALUE)origin);
-    RB_OBJ_WRITTEN((VALUE)origin, Qundef, cme);
+    const struct callable_method_move *move = data;
+    VALUE me;
+
+    if (rb_id_table_lookup(move->m_tbl, mid, &me)) {
+        rb_id_table_insert(move->stay, mid, cme);
+        return ID_TABLE_DELETE;
+    }
+    RB_OBJ_WRITE(cme, &((rb_callable_method_entry_t *)cme)->defined_class, move->origin);
+    RB_OBJ_WRITTEN(move->origin, Qundef, cme);
     return ID_TABLE_CONTINUE;
 }
 
 /* The same, where the methods of the module may have been called by it: what has been found in +iclass+ is from now on what would
- * be found in +origin+, so that no cache and no compiled code need be told but of what the module has in its new table.  With all
- * others stopped. */
+ * be found in +origin+, so that no cache and no compiled code need be told.  What the module itself keeps, which is refined, stays
+ * that of +iclass+.  With all others stopped. */
 static inline void
 iclass_origin_insert(VALUE iclass, VALUE origin, struct rb_id_table *m_tbl)
 {
-    iclass_origin_store_release(iclass, origin, m_tbl);
-
     struct rb_id_table *callable = RCLASS_CALLABLE_M_TBL(iclass);
+    struct callable_method_move move = { origin, m_tbl };
+
+    if (callable && rb_id_table_size(m_tbl) > 0) move.stay = rb_id_table_create(rb_id_table_size(m_tbl)); /* before anything changes */
+    iclass_origin_store_release(iclass, origin, m_tbl);
     if (!callable) return;
-    RCLASS_CALLABLE_M_TBL(iclass) = NULL;
+    RCLASS_CALLABLE_M_TBL(iclass) = move.stay;
     RCLASS_CALLABLE_M_TBL(origin) = callable;
-    rb_id_table_foreach(callable, callable_method_move_i, (void *)origin);
+    rb_id_table_foreach(callable, callable_method_move_i, &move);
 }
 
 /* method_refined.h */

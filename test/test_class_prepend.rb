@@ -67,6 +67,28 @@ class TestLockfreeClassPrepend < Test::Unit::TestCase
     end
   end
 
+  # The module has nothing of the name, but that it is refined, and keeps that.
+  def test_prepend_to_a_module_that_is_refined
+    assert_ractors(<<~'RUBY')
+      def seen(called)
+        mod = Module.new
+        klass = Class.new(Class.new { def foo = :base }) { include mod }
+        Module.new { refine(mod) { def foo = :refined } }
+        call = -> { [klass.new.foo, klass.new.method(:foo).call] }
+        3.times { call[] } if called
+        mod.prepend(Module.new { def foo = [:prepended, super] })
+        after = call[]
+        mod.define_method(:foo, &FOO)
+        [after, call[], Class.new(klass).new.foo]
+      end
+      FOO = nil.instance_eval { Ractor.make_shareable(proc { [:own, super()] }) }
+      expected = seen(false)
+      assert_equal([[:prepended, :base]] * 2, expected[0])
+      20.times { assert_equal(expected, seen(true)) }
+      assert_equal([expected], Ractor.new { Array.new(20) { seen(true) }.uniq }.take)
+    RUBY
+  end
+
   def test_racing_prepend_and_call
     assert_ractors(CLASSES + <<~'RUBY')
       ractors = Array.new(3) { Ractor.new { n = 0; while (klass = Ractor.receive); 300.times { o = klass.new; o.kept == [:kept, :base] && o.calls or n += 1 }; end; n } }
