@@ -50,7 +50,7 @@ mutex_free(void *ptr)
 
 /* The GC. */
 static void
-mutex_mark(void *ptr)
+mutex_mark_waiters(void *ptr)
 {
     const rb_mutex_t *mutex = ptr;
     struct sync_waiter *waiter;
@@ -68,45 +68,26 @@ thread_mutex_enter(rb_thread_t *thread, rb_mutex_t *mutex)
     mutex->th = thread;
 }
 
-/* The running thread of +ec+, which waits for +mutex+ no more, raises by +state+. */
-static void
-mutex_leave(rb_execution_context_t *ec, rb_mutex_t *mutex, enum ruby_tag_type state)
-{
-    VALUE errinfo = ec->errinfo; /* a scheduler's #unblock may rescue */
+static VALUE mutex_lock_or_raise(VALUE self, int interruptible_p);
 
-    if (!mutex->fiber) wakeup_one(&mutex->waitq); /* it may have been woken to have it */
+/* Locks the Mutex +self+, or raises what the thread, which may have been woken to have it, is to raise. */
+static VALUE
+do_mutex_lock(VALUE self, int interruptible_p)
+{
+    const rb_mutex_t *mutex = mutex_ptr(self);
+    rb_execution_context_t *ec = GET_EC();
+    enum ruby_tag_type state;
+
+    if (!mutex->fiber) return mutex_lock_or_raise(self, interruptible_p);
+    EC_PUSH_TAG(ec);
+    if ((state = EC_EXEC_TAG()) == TAG_NONE) mutex_lock_or_raise(self, interruptible_p);
+    EC_POP_TAG();
+    if (state == TAG_NONE) return self;
+
+    VALUE errinfo = ec->errinfo; /* a scheduler's #unblock may rescue */
+    if (!mutex->fiber) wakeup_one(&mutex_ptr(self)->waitq);
     ec->errinfo = errinfo;
     EC_JUMP_TAG(ec, state);
-}
-
-/* Who waits for +mutex+, and may have been woken to have it, looks at its interrupts. */
-static void
-mutex_check_ints(rb_execution_context_t *ec, rb_mutex_t *mutex)
-{
-    enum ruby_tag_type state;
-
-    if (rb_threadptr_pending_interrupt_empty_p(rb_ec_thread_ptr(ec)) && !RUBY_VM_INTERRUPTED_ANY(ec)) return;
-    EC_PUSH_TAG(ec);
-    if ((state = EC_EXEC_TAG()) == TAG_NONE) RUBY_VM_CHECK_INTS_BLOCKING(ec);
-    EC_POP_TAG();
-    if (state) mutex_leave(ec, mutex, state);
-}
-
-static VALUE call_rb_fiber_scheduler_block(VALUE mutex);
-
-/* Has the scheduler run other Fibers until +waiter+, in the list of its Mutex, is woken; then it is in no list. */
-static void
-mutex_block_fiber(struct sync_waiter *waiter)
-{
-    rb_execution_context_t *ec = waiter->th->ec;
-    enum ruby_tag_type state;
-
-    RB_OBJ_WRITTEN(waiter->self, Qundef, rb_fiberptr_self(waiter->fiber)); /* mutex_mark */
-    EC_PUSH_TAG(ec);
-    if ((state = EC_EXEC_TAG()) == TAG_NONE) call_rb_fiber_scheduler_block(waiter->self);
-    EC_POP_TAG();
-    ccan_list_del(&waiter->node);
-    if (state) mutex_leave(ec, mutex_ptr(waiter->self), state);
 }
 
 #endif /* LOCKFREE_THREAD_MUTEX_H */
