@@ -27,7 +27,7 @@
  *
  * A Fiber that waits by a scheduler is in a list on its own stack.  The Mutex keeps it, and it
  * keeps its thread: so the list is whole when the scheduler forgets the Fiber, or the thread
- * ends, whose Fibers are passed by.
+ * ends, or does without a scheduler, whose Fibers are passed by.
  *
  * An end.  Who unlocks a Mutex wakes one that waits.  If that one ends, or raises, before it
  * has the Mutex, it wakes the next: else those who wait sleep on, though nobody has it.
@@ -60,12 +60,28 @@ mutex_mark_waiters(void *ptr)
     }
 }
 
+/* Whether nobody can wake +waiter+: its thread has ended, or has no scheduler any more, and does not wait for it itself. */
+static bool
+sync_waiter_gone_p(const struct sync_waiter *waiter)
+{
+    const rb_thread_t *th = waiter->th;
+    return th->status == THREAD_KILLED || (waiter->fiber && NIL_P(th->scheduler) && th->locking_mutex != waiter->self);
+}
+
 /* +mutex+, in no list, is about to be the first in that of +thread+, the running one. */
 static inline void
 thread_mutex_enter(rb_thread_t *thread, rb_mutex_t *mutex)
 {
     mutex->next_mutex = thread->keeping_mutexes;
     mutex->th = thread;
+}
+
+/* Runs a scheduler's #unblock, which may raise. */
+static VALUE
+mutex_wake_next(VALUE self)
+{
+    wakeup_one(&mutex_ptr(self)->waitq);
+    return Qnil;
 }
 
 static VALUE mutex_lock_or_raise(VALUE self, int interruptible_p);
@@ -84,9 +100,14 @@ do_mutex_lock(VALUE self, int interruptible_p)
     EC_POP_TAG();
     if (state == TAG_NONE) return self;
 
-    VALUE errinfo = ec->errinfo; /* a scheduler's #unblock may rescue */
-    if (!mutex->fiber) wakeup_one(&mutex_ptr(self)->waitq);
-    ec->errinfo = errinfo;
+    VALUE errinfo = ec->errinfo;
+    if (!mutex->fiber) {
+        int raised;
+
+        ec->errinfo = Qnil; /* it may be none that Ruby code may see */
+        rb_protect(mutex_wake_next, self, &raised);
+        ec->errinfo = errinfo;
+    }
     EC_JUMP_TAG(ec, state);
 }
 
