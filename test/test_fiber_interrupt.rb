@@ -74,7 +74,7 @@ class TestLockfreeFiberInterrupt < Test::Unit::TestCase
   # A Fiber that a finalizer made masks postponed jobs for life: what comes while it is resumed is not to go there and stay.
   def test_racing_collection_and_resume_of_who_masks
     assert_separately(%w[-W:no-experimental --disable-gems], COMPUTE + <<~'RUBY', timeout: 60)
-      Ractor.new { sleep }
+      Ractor.new { Ractor.yield(1); sleep }.take # it collects no more: main's finalizers run in another thread then
       finalized = 0
       fiber = nil
       make = ->(count, &finalizer) { count.times { ObjectSpace.define_finalizer(Object.new, finalizer) } }
