@@ -750,9 +750,10 @@ tell_compiled_code(const struct move_plan *plan)
 {
     static unsigned int told; /* a bit for each class */
     const VALUE classes[] = { rb_cArray, rb_cHash, rb_cString };
+    const unsigned int known = __atomic_load_n(&told, __ATOMIC_ACQUIRE), all = 7;
     unsigned int moved = 0, untold;
 
-    if (!rb_yjit_enabled_p) return;
+    if (!rb_yjit_enabled_p || known == all) return;
     for (size_t i = 0; i < plan->count; i++) {
         switch (BUILTIN_TYPE(plan->pairs[i].from)) {
           case T_ARRAY:  moved |= 1; break;
@@ -761,7 +762,7 @@ tell_compiled_code(const struct move_plan *plan)
           default:       break;
         }
     }
-    untold = moved & ~__atomic_load_n(&told, __ATOMIC_ACQUIRE);
+    untold = moved & ~known;
     if (LIKELY(untold == 0)) return;
     for (int i = 0; i < 3; i++) {
         if (untold >> i & 1) rb_yjit_invalidate_no_singleton_class(classes[i]);

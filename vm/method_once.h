@@ -30,7 +30,7 @@
  * for one, and of seven the first half dozen are first ones.  The bits stay, until the class
  * gets another method of that name: `def o.a = 1; o.a; o.singleton_class.remove_method(:a)`,
  * over and over, files nothing either.
-
+ *
  * The cache is not there before the call begins: a search comes to vm_cc_once, whose
  * function makes it.  So no frame of the VM's grows by it.
  *
