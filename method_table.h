@@ -61,15 +61,6 @@ class_origin_store_release(VALUE klass, VALUE origin, struct rb_id_table *m_tbl)
     rb_class_update_superclasses(klass);
 }
 
-/* The same for +iclass+, the copy of a module that has had no origin until now: +origin+ is a copy of the module's. */
-static inline void
-iclass_origin_store_release(VALUE iclass, VALUE origin, struct rb_id_table *m_tbl)
-{
-    RICLASS_SET_ORIGIN_SHARED_MTBL(origin);
-    RCLASS_SET_INCLUDER(origin, RCLASS_INCLUDER(iclass));
-    class_origin_store_release(iclass, origin, m_tbl);
-}
-
 struct callable_method_move {
     VALUE origin;
     struct rb_id_table *m_tbl, *stay;
@@ -90,9 +81,9 @@ callable_method_move_i(ID mid, VALUE cme, void *data)
     return ID_TABLE_CONTINUE;
 }
 
-/* The same, where the methods of the module may have been called by it: what has been found in +iclass+ is from now on what would
- * be found in +origin+, so that no cache and no compiled code need be told.  What the module itself keeps, which is refined, stays
- * that of +iclass+.  With all others stopped. */
+/* The same for +iclass+, the copy of a module that has had no origin until now: +origin+ is a copy of the module's.  What has been
+ * found in +iclass+ is from now on what would be found in +origin+, so that no cache and no compiled code need be told.  What the
+ * module itself keeps, which is refined, stays that of +iclass+.  With all others stopped. */
 static inline void
 iclass_origin_insert(VALUE iclass, VALUE origin, struct rb_id_table *m_tbl)
 {
@@ -100,7 +91,9 @@ iclass_origin_insert(VALUE iclass, VALUE origin, struct rb_id_table *m_tbl)
     struct callable_method_move move = { origin, m_tbl };
 
     if (callable && rb_id_table_size(m_tbl) > 0) move.stay = rb_id_table_create(rb_id_table_size(m_tbl)); /* before anything changes */
-    iclass_origin_store_release(iclass, origin, m_tbl);
+    RICLASS_SET_ORIGIN_SHARED_MTBL(origin);
+    RCLASS_SET_INCLUDER(origin, RCLASS_INCLUDER(iclass));
+    class_origin_store_release(iclass, origin, m_tbl);
     if (!callable) return;
     RCLASS_CALLABLE_M_TBL(iclass) = move.stay;
     RCLASS_CALLABLE_M_TBL(origin) = callable;

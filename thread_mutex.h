@@ -68,6 +68,17 @@ sync_waiter_gone_p(const struct sync_waiter *waiter)
     return th->status == THREAD_KILLED || (waiter->fiber && NIL_P(th->scheduler) && th->locking_mutex != waiter->self);
 }
 
+/* The first in the list of +mutex+, if any, can be woken. */
+static void
+mutex_pass_by_gone(rb_mutex_t *mutex)
+{
+    struct sync_waiter *first;
+
+    while ((first = ccan_list_top(&mutex->waitq, struct sync_waiter, node)) && sync_waiter_gone_p(first)) {
+        ccan_list_del_init(&first->node);
+    }
+}
+
 /* +mutex+, in no list, is about to be the first in that of +thread+, the running one. */
 static inline void
 thread_mutex_enter(rb_thread_t *thread, rb_mutex_t *mutex)
@@ -80,7 +91,10 @@ thread_mutex_enter(rb_thread_t *thread, rb_mutex_t *mutex)
 static VALUE
 mutex_wake_next(VALUE self)
 {
-    wakeup_one(&mutex_ptr(self)->waitq);
+    rb_mutex_t *mutex = mutex_ptr(self);
+
+    mutex_pass_by_gone(mutex);
+    wakeup_one(&mutex->waitq);
     return Qnil;
 }
 

@@ -744,30 +744,17 @@ rb_ractor_walk_unmoved(VALUE (*func)(VALUE), VALUE arg)
  * ========================================================================= */
 
 /* Compiled code takes for granted that what it knows to be an Array, a Hash or a String keeps its class until one of them gets
- * a singleton class; the first that is moved gets another class, too.  A safe point. */
+ * a singleton class; what is moved gets another class, too.  Told once, before the first move.  A safe point. */
 static void
-tell_compiled_code(const struct move_plan *plan)
+tell_compiled_code(void)
 {
-    static unsigned int told; /* a bit for each class */
-    const VALUE classes[] = { rb_cArray, rb_cHash, rb_cString };
-    const unsigned int known = __atomic_load_n(&told, __ATOMIC_ACQUIRE), all = 7;
-    unsigned int moved = 0, untold;
+    static bool told;
 
-    if (!rb_yjit_enabled_p || known == all) return;
-    for (size_t i = 0; i < plan->count; i++) {
-        switch (BUILTIN_TYPE(plan->pairs[i].from)) {
-          case T_ARRAY:  moved |= 1; break;
-          case T_HASH:   moved |= 2; break;
-          case T_STRING: moved |= 4; break;
-          default:       break;
-        }
-    }
-    untold = moved & ~known;
-    if (LIKELY(untold == 0)) return;
-    for (int i = 0; i < 3; i++) {
-        if (untold >> i & 1) rb_yjit_invalidate_no_singleton_class(classes[i]);
-    }
-    __atomic_fetch_or(&told, untold, __ATOMIC_RELEASE); /* pairs with the load above: who finds it has nobody to tell */
+    if (!rb_yjit_enabled_p || LIKELY(__atomic_load_n(&told, __ATOMIC_ACQUIRE))) return;
+    rb_yjit_invalidate_no_singleton_class(rb_cArray);
+    rb_yjit_invalidate_no_singleton_class(rb_cHash);
+    rb_yjit_invalidate_no_singleton_class(rb_cString);
+    __atomic_store_n(&told, true, __ATOMIC_RELEASE); /* pairs with the load above: who finds it has nobody to tell */
 }
 
 /*
@@ -789,7 +776,7 @@ rb_ractor_move_prepare(struct move_plan *plan, VALUE obj)
         rb_ractor_move_end(plan);
         rb_jump_tag(state);
     }
-    tell_compiled_code(plan);
+    tell_compiled_code();
 }
 
 /*

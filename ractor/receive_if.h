@@ -93,9 +93,9 @@ receive_if_choose(struct receive_block_data *data)
 
 /* Whether the caller has the mutex, and so may decide.  The current Ractor. */
 static bool
-receive_if_has_turn(const struct receive_block_data *data)
+receive_if_has_turn(const rb_ractor_t *cr)
 {
-    return data->locked && RTEST(rb_mutex_owned_p(data->cr->receiving_mutex));
+    return cr->receiving_mutex && RTEST(rb_mutex_owned_p(cr->receiving_mutex));
 }
 
 #endif /* LOCKFREE_RACTOR_RECEIVE_IF_H */

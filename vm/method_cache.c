@@ -25,11 +25,14 @@ hash_of(uint64_t key, int bits)
     return rb_id_hash((ID)key) >> (32 - bits);
 }
 
-/* Any Ractor; the word is written under the VM lock. */
+#define INVALIDATED IMEMO_FL_USER5     /* METHOD_ENTRY_INVALIDATED */
+#define METHOD_ENTRY_LEFT FL_USER10    /* [E]; the next after those of method.h */
+
+/* Whether +flags+ of a method have any of +bits+.  Any Ractor; the word is written under the VM lock. */
 static inline bool
-invalidated_p_relaxed(const VALUE *flags)
+flags_p_relaxed(const VALUE *flags, VALUE bits)
 {
-    return __atomic_load_n(flags, __ATOMIC_RELAXED) & IMEMO_FL_USER5; /* METHOD_ENTRY_INVALIDATED */
+    return __atomic_load_n(flags, __ATOMIC_RELAXED) & bits;
 }
 
 /* Whether anything may be filed of +klass+.  With one Ractor not before the class has a cache of its own. */
@@ -141,7 +144,7 @@ name_entry_is(const struct vm_method_name_entry *entry, VALUE klass, ID mid)
 static inline bool
 name_entry_valid_p(const struct vm_method_name_entry *entry)
 {
-    return entry->state == __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE) && !invalidated_p_relaxed(&entry->cme->flags);
+    return entry->state == __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE) && !flags_p_relaxed(&entry->cme->flags, INVALIDATED);
 }
 
 /* The method, or the negative entry, that this Ractor has found before for +mid+ of
@@ -227,8 +230,9 @@ own_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
     return &cache->own[hash_of((mid << 4) + klass, VM_METHOD_OWN_BITS)];
 }
 
-/* Files +me+, which has just been put into the table of +klass+, if it is called as it is: its next call is a first one.  With several Ractors, any of them,
- * its own table; VM lock, since it was put there.  Does not run the GC; without memory nothing is filed. */
+/* Files +me+, which has just been put into the table of +klass+, if it is called as it is: its next call is a first one.  With
+ * several Ractors, any of them, its own table; VM lock, since it was put there.  Does not run the GC; without memory nothing is
+ * filed. */
 void
 rb_vm_method_own_store(VALUE klass, const rb_method_entry_t *me)
 {
@@ -246,8 +250,6 @@ rb_vm_method_own_store(VALUE klass, const rb_method_entry_t *me)
     __atomic_fetch_and(&RCLASS_MET_NAMES(klass), ~met_bit_of(me->called_id), __ATOMIC_RELAXED);
 #endif
 }
-
-#define METHOD_ENTRY_LEFT FL_USER10 /* the next after those of method.h */
 
 /* +me+ leaves the table of a class, for another one or none: [E].  Any Ractor, VM lock.
  * Synchronises with rb_vm_method_own_lookup. */
@@ -268,7 +270,7 @@ rb_vm_method_own_lookup(VALUE klass, ID mid)
 
     const struct vm_method_own_entry *entry = own_entry_of(cache, klass, mid);
     if (entry->klass != klass || entry->me->called_id != mid) return NULL;
-    if (__atomic_load_n(&entry->me->flags, __ATOMIC_RELAXED) & METHOD_ENTRY_LEFT || invalidated_p_relaxed(&entry->me->flags)) return NULL;
+    if (flags_p_relaxed(&entry->me->flags, METHOD_ENTRY_LEFT | INVALIDATED)) return NULL;
     if (entry->table != __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE)) return NULL;
     return (const rb_callable_method_entry_t *)entry->me;
 }
