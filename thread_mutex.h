@@ -120,6 +120,7 @@ do_mutex_lock(VALUE self, int interruptible_p)
 
         ec->errinfo = Qnil; /* it may be none that Ruby code may see */
         rb_protect(mutex_wake_next, self, &raised);
+        if (raised && state != TAG_FATAL) EC_JUMP_TAG(ec, raised); /* as in an ensure; but who is killed stays so */
         ec->errinfo = errinfo;
     }
     EC_JUMP_TAG(ec, state);

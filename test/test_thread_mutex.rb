@@ -163,6 +163,36 @@ class TestLockfreeThreadMutex < Test::Unit::TestCase
     RUBY
   end
 
+  # It raises, and is killed while it wakes the next one, by a scheduler: the end stays.
+  def test_waiter_that_is_killed_while_it_wakes_the_next
+    assert_ractors(REQUIRE_SCHEDULER + <<~'RUBY')
+      class Slow < Scheduler
+        def unblock(...) = (Thread.current[:wakes] = true; sleep 0.2; super)
+      end
+      mutex = Mutex.new
+      mutex.lock
+      went_on = false
+      raises = Thread.new do
+        begin
+          mutex.lock
+        rescue IOError
+        end
+        went_on = true
+      end
+      Thread.pass until raises.stop?
+      waits = Thread.new { Fiber.set_scheduler(Slow.new); Fiber.schedule { mutex.synchronize { } } }
+      sleep 0.1
+      mutex.unlock
+      raises.raise(IOError)
+      sleep 0.01 until raises[:wakes]
+      raises.kill
+      assert_same(raises, raises.join(10))
+      assert_not_predicate(raises, :alive?)
+      assert(!went_on)
+      waits.kill.join
+    RUBY
+  end
+
   # A list on the stacks of Fibers that were collected, of threads that have ended.
   def test_fibers_that_wait_for_ever
     assert_ractors(<<~'RUBY')
