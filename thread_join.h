@@ -2,7 +2,7 @@
 #define LOCKFREE_THREAD_JOIN_H
 /**********************************************************************
 
-  thread_join.h - Thread#join of a thread that another Ractor has left
+  thread_join.h - Thread#join: who waits, and a thread that another Ractor has left
 
   Licence: see LICENSE.
 
@@ -20,9 +20,24 @@
  * a Ractor that has ended are being ended.  (A Fiber's storage can hand on one of a Ractor
  * that lives; whether that is a deadlock nobody asks, as with messages.)
  *
+ * A Fiber that waits by a scheduler is in the thread's list on its own stack.  The thread
+ * keeps it, and it keeps its own thread: so the list is whole when the scheduler forgets the
+ * Fiber, or that thread ends, whose Fibers are passed by.  (In a child the list of a thread
+ * that is not there any more may be on stacks that are not either.)
+ *
  * Order.  The thread's value is stored with release, and its error before; the joiner's
  * acquiring load pairs with that.
  */
+
+/* Those who wait for +th+ to finish.  The GC. */
+void
+rb_thread_mark_joiners(const rb_thread_t *th)
+{
+    if (th->status == THREAD_KILLED) return;
+    for (const struct rb_waiting_list *joiner = th->join_list; joiner; joiner = joiner->next) {
+        if (joiner->fiber) rb_gc_mark(rb_fiberptr_self(joiner->fiber));
+    }
+}
 
 /* +value+ is what +th+, the current thread, gives; it can be joined. */
 static void

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
-# test_thread_mutex.rb - thread_mutex.h: a Mutex that a dead Fiber has locked, or a handler, or that one waits for who ends.
+# test_thread_sync.rb - thread_sync.h: a Mutex that a dead Fiber has locked, or a handler; who waits for a Mutex, a Queue, a
+# ConditionVariable or a Thread, and ends, or is forgotten.
 
 require "test/unit"
 require_relative "assert_ractors"
 
-class TestLockfreeThreadMutex < Test::Unit::TestCase
+class TestLockfreeThreadSync < Test::Unit::TestCase
   include LockfreeAssertRactors
 
   # Both die in one collection, in either order.
@@ -163,6 +164,37 @@ class TestLockfreeThreadMutex < Test::Unit::TestCase
     RUBY
   end
 
+  # It was woken for the one thing there is.
+  def test_waiter_of_a_queue_that_is_woken_and_ends
+    assert_ractors(<<~'RUBY')
+      ends = [->(t) { t.kill }, ->(t) { t.raise(IOError, "no") }]
+      waits = {
+        Queue => [-> { Queue.new }, :pop, ->(q) { q << 1 }],
+        SizedQueue => [-> { SizedQueue.new(2) }, :pop, ->(q) { q << 1 }],
+        "room" => [-> { SizedQueue.new(1).tap { |q| q << 0 } }, ->(q) { q << 2 }, ->(q) { q.pop }],
+      }
+      20.times do |i|
+        waits.each do |name, (make, wait, give)|
+          queue = make.call
+          waiters = Array.new(3) { Thread.new { wait.to_proc.call(queue) }.tap { |t| t.report_on_exception = false; Thread.pass until t.stop? } }
+          give.call(queue)
+          waiters.first(2).each(&ends[i % 2])
+          assert_same(waiters[2], waiters[2].join(10), name.to_s)
+          waiters.first(2).each { |t| t.join rescue nil }
+        end
+
+        mutex, signal = Mutex.new, ConditionVariable.new
+        waiters = Array.new(3) { Thread.new { mutex.synchronize { signal.wait(mutex) } }.tap { |t| t.report_on_exception = false; Thread.pass until t.stop? } }
+        mutex.synchronize do
+          signal.signal
+          waiters.first(2).each(&ends[i % 2])
+        end
+        assert_same(waiters[2], waiters[2].join(10))
+        waiters.first(2).each { |t| t.join rescue nil }
+      end
+    RUBY
+  end
+
   # It raises, and is killed while it wakes the next one, by a scheduler: the end stays.
   def test_waiter_that_is_killed_while_it_wakes_the_next
     assert_ractors(REQUIRE_SCHEDULER + <<~'RUBY')
@@ -193,36 +225,89 @@ class TestLockfreeThreadMutex < Test::Unit::TestCase
     RUBY
   end
 
+  FORGETFUL = <<~'RUBY'
+    class Forgetful
+      def block(*) = Fiber.yield
+      def unblock(*) = nil
+      def kernel_sleep(*) = Fiber.yield
+      def io_wait(*) = 1
+      def fiber(&) = Fiber.new(blocking: false, &).tap(&:resume)
+      def fiber_interrupt(*) = nil
+      def close = nil
+    end
+  RUBY
+
   # A list on the stacks of Fibers that were collected, of threads that have ended.
   def test_fibers_that_wait_for_ever
-    assert_ractors(<<~'RUBY')
-      class Forgetful
-        def block(*) = Fiber.yield
-        def unblock(*) = nil
-        def kernel_sleep(*) = Fiber.yield
-        def io_wait(*) = 1
-        def fiber(&) = Fiber.new(blocking: false, &).tap(&:resume)
-        def fiber_interrupt(*) = nil
-        def close = nil
+    assert_ractors(FORGETFUL + <<~'RUBY')
+      def forget(&wait)
+        3.times do
+          Thread.new do
+            Fiber.set_scheduler(Forgetful.new)
+            5.times { Fiber.schedule(&wait) }
+            nil
+          end.join
+        end
       end
-      def wait_for(mutex)
-        Thread.new do
-          Fiber.set_scheduler(Forgetful.new)
-          5.times { Fiber.schedule { mutex.lock } }
-          nil
-        end.join
-      end
-      20.times do |i|
-        mutex = Mutex.new
-        mutex.lock
-        3.times { wait_for(mutex) }
-        last = Thread.new { mutex.synchronize { i } }
-        Thread.pass until last.stop?
+
+      def collect
         100.times { Fiber.new { Fiber.yield ["x"] * 100 }.resume }
         GC.start
+        20.times { Thread.new { }.join }
         100.times { Fiber.new { Fiber.yield ["x"] * 100 }.resume }
-        mutex.unlock
+      end
+
+      # Who waits last is woken.
+      def assert_last(i, wait, give)
+        forget(&wait)
+        last = Thread.new { wait.call; i }
+        Thread.pass until last.stop?
+        collect
+        give.call
         assert_equal(i, last.join(10)&.value)
+      end
+
+      10.times do |i|
+        mutex = Mutex.new
+        mutex.lock
+        assert_last(i, -> { mutex.synchronize { } }, -> { mutex.unlock })
+        queue, full, inner, signal = Queue.new, SizedQueue.new(1), Mutex.new, ConditionVariable.new
+        full << 0
+        assert_last(i, -> { queue.pop }, -> { queue << 1 })
+        assert_last(i, -> { full << 1 }, -> { full.pop })
+        full.clear
+        assert_last(i, -> { full.pop }, -> { full << 1 })
+        assert_last(i, -> { inner.synchronize { signal.wait(inner) } }, -> { signal.signal })
+        go = false
+        thread = Thread.new { Thread.pass until go }
+        assert_last(i, -> { thread.join }, -> { go = true })
+      end
+    RUBY
+  end
+
+  # A scheduler's unblock has the others leave, whom it would have woken next.
+  def test_waiters_that_leave_while_all_are_woken
+    assert_ractors(FORGETFUL + <<~'RUBY')
+      class Others < Forgetful
+        attr_accessor :others
+        def unblock(_, fiber)
+          others, self.others = self.others, nil
+          others&.each { |other| other.kill if other != fiber }
+          GC.start if others
+        end
+      end
+      10.times do
+        mutex, signal, queue = Mutex.new, ConditionVariable.new, Queue.new
+        [[-> { mutex.synchronize { signal.wait(mutex) } }, -> { signal.broadcast }], [-> { queue.pop }, -> { queue.close }]].each do |wait, wake|
+          alive = Thread.new do
+            Fiber.set_scheduler(scheduler = Others.new)
+            fibers = Array.new(4) { Fiber.schedule(&wait) }
+            scheduler.others = fibers
+            wake.call
+            fibers.count(&:alive?)
+          end
+          assert_equal(1, alive.value)
+        end
       end
     RUBY
   end
@@ -244,6 +329,57 @@ class TestLockfreeThreadMutex < Test::Unit::TestCase
       assert_equal(7, status(pid))
       mutex.unlock
       assert_same(waiting, waiting.join(10))
+    RUBY
+  end
+
+  # It, and threads that are none in the child, are in one list, on the stacks of all.
+  def test_fork_while_a_fiber_waits
+    omit "no fork" unless Process.respond_to?(:fork)
+    assert_separately(%w[-W0 --disable-gems], STATUS + FORGETFUL + <<~'RUBY', timeout: 60)
+      def stop(&wait) = Thread.new(&wait).tap { |thread| Thread.pass until thread.stop? }
+
+      class Notes < Forgetful
+        attr_reader :woken
+        def unblock(_, fiber) = @woken = fiber
+      end
+
+      forks = lambda do |wait, in_child|
+        Thread.new do
+          Fiber.set_scheduler(Notes.new)
+          [0, 3].flat_map do |before|
+            threads = Array.new(before) { stop(&wait) }
+            fiber = Fiber.schedule(&wait)
+            threads += Array.new(3 - before) { stop(&wait) }
+            [:kill, :resume, ->(f) { f.raise(IOError) rescue nil }].map do |how|
+              pid = fork do
+                GC.start
+                how.to_proc.call(fiber)
+                20.times { Thread.new { "x" * 1000 }.join }
+                GC.start
+                exit!(in_child.call(fiber) ? 5 : 6)
+              end
+              status(pid)
+            end
+          end
+        end.value
+      end
+
+      mutex = Mutex.new
+      stop { mutex.lock; sleep }
+      assert_equal([5] * 6, forks.call(-> { mutex.synchronize { } }, lambda do |_|
+        mutex.lock
+        last = stop { mutex.synchronize { } }
+        GC.start
+        mutex.unlock
+        last.join(10)
+      end))
+
+      [Queue.new, SizedQueue.new(1)].each do |queue|
+        assert_equal([5] * 6, forks.call(-> { queue.pop }, lambda do |fiber|
+          queue << 1
+          Fiber.scheduler.woken == (fiber.alive? ? fiber : nil)
+        end))
+      end
     RUBY
   end
 end

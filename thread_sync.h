@@ -1,0 +1,238 @@
+#ifndef LOCKFREE_THREAD_SYNC_H
+#define LOCKFREE_THREAD_SYNC_H
+/**********************************************************************
+
+  thread_sync.h - who waits for a Mutex, a Queue or a ConditionVariable; the Mutexes that a thread has
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of thread_sync.c.  One thread's own business; crashes with one Ractor as well.
+ *
+ * A dead Fiber.  A Mutex that dies while it is locked leaves the list of its thread.
+ * 3.4.5 finds that by the Fiber, which may have died in the same collection, and been
+ * freed before; so does who waits for a Mutex that a dead Fiber has.  Here the Mutex
+ * knows the thread itself, from when it enters the list, and nobody is woken who waits
+ * for what is dead.
+ *
+ * A thread that has ended has unlocked its Mutexes, each of which still has the next
+ * one of that list: it forgets it when it enters another.
+ *
+ * A handler.  A thread that waits for a Mutex runs handlers of signals, finalizers, and
+ * the scheduler of its Fibers, with the Mutex let go.  One that calls try_lock has the
+ * Mutex for that very thread, and has put it into the list: do_mutex_lock does not do
+ * so again, which made the list a circle, without what the thread had before.
+ *
+ * A Fiber that waits by a scheduler is in a list on its own stack.  What it waits for keeps it,
+ * and it keeps its thread: so the list is whole when the scheduler forgets the Fiber, or the
+ * thread ends.  A Fiber that waits for a Mutex is passed by if its thread has no scheduler any
+ * more.
+ *
+ * A child.  The stacks that its parent's lists are on may be gone.  Of those who wait for a Mutex
+ * the other threads are taken out at once; the list of a Queue or ConditionVariable begins
+ * anew when it is first asked for: until then the GC passes it by, and whoever was in
+ * it does not leave it.
+ *
+ * A scheduler's #unblock is Ruby code: while all are woken some may leave the list.  So the
+ * first is taken out each time, and no next one is remembered.
+ *
+ * An end.  One who waits is woken for what there is: a Mutex, something in a Queue, room in one,
+ * a signal.  If it ends, or raises, before it has that, it wakes the next: else those who wait
+ * sleep on, though it is there.
+ */
+
+static void thread_mutex_remove(rb_thread_t *thread, rb_mutex_t *mutex);
+static void mutex_free_unlocked(void *ptr);
+static rb_mutex_t *mutex_ptr(VALUE obj);
+static void wakeup_one(struct ccan_list_head *head);
+static struct rb_queue *queue_ptr(VALUE obj);
+static struct rb_szqueue *szqueue_ptr(VALUE obj);
+static const rb_data_type_t queue_data_type, szqueue_data_type;
+
+/* ---- those who wait */
+
+/* The first in the list +waitq+, which is taken out of it, or NULL. */
+static struct sync_waiter *
+sync_waiter_shift(struct ccan_list_head *waitq)
+{
+    struct sync_waiter *first = ccan_list_top(waitq, struct sync_waiter, node);
+    if (first) ccan_list_del_init(&first->node);
+    return first;
+}
+
+/* How many are in the list +waitq+. */
+static long
+sync_waiters(const struct ccan_list_head *waitq)
+{
+    const struct sync_waiter *waiter;
+    long cnt = 0;
+
+    ccan_list_for_each(waitq, waiter, node) cnt++;
+    return cnt;
+}
+
+/* The GC. */
+static void
+sync_mark_waiters(const struct ccan_list_head *waitq)
+{
+    const struct sync_waiter *waiter;
+
+    ccan_list_for_each(waitq, waiter, node) {
+        if (waiter->fiber) rb_gc_mark(rb_fiberptr_self(waiter->fiber));
+    }
+}
+
+/* Jumps to where +state+ is caught, after +wake+, which runs a scheduler's #unblock.  If that raises it is as in an ensure; but
+ * who is killed stays so. */
+NORETURN(static void sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, VALUE (*wake)(VALUE), VALUE arg));
+
+static void
+sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, VALUE (*wake)(VALUE), VALUE arg)
+{
+    VALUE errinfo = ec->errinfo;
+    int raised;
+
+    ec->errinfo = Qnil; /* it may be none that Ruby code may see */
+    rb_protect(wake, arg, &raised);
+    if (raised && state != TAG_FATAL) EC_JUMP_TAG(ec, raised);
+    ec->errinfo = errinfo;
+    EC_JUMP_TAG(ec, state);
+}
+
+static VALUE
+sync_wake_next(VALUE waitq)
+{
+    wakeup_one((struct ccan_list_head *)waitq);
+    return Qnil;
+}
+
+/* In a child: a Queue that +self+ may be has no list of its parent any more. */
+static void
+sync_begin_anew(VALUE self)
+{
+    if (rb_typeddata_is_kind_of(self, &szqueue_data_type)) szqueue_ptr(self);
+    else if (rb_typeddata_is_kind_of(self, &queue_data_type)) queue_ptr(self);
+}
+
+/* Has +waiter+, in the list +waitq+ of +self+, +sleep+, and then +leave+ the list, from which it may have been taken.
+ * What +sleep+ gives. */
+static VALUE
+sync_sleep(VALUE self, struct ccan_list_head *waitq, struct sync_waiter *waiter,
+           VALUE (*sleep)(VALUE), VALUE arg, VALUE (*leave)(VALUE))
+{
+    rb_execution_context_t *ec = GET_EC();
+    const rb_serial_t fork_gen = GET_VM()->fork_gen;
+    enum ruby_tag_type state;
+    volatile VALUE value = Qnil;
+
+    if (waiter->fiber) RB_OBJ_WRITTEN(self, Qundef, rb_fiberptr_self(waiter->fiber)); /* sync_mark_waiters */
+    EC_PUSH_TAG(ec);
+    if ((state = EC_EXEC_TAG()) == TAG_NONE) value = sleep(arg);
+    EC_POP_TAG();
+
+    bool woken = false;
+    if (fork_gen == GET_VM()->fork_gen) {
+        woken = waiter->node.next == &waiter->node;
+        leave((VALUE)waiter);
+    }
+    else {
+        sync_begin_anew(self);
+    }
+    if (state == TAG_NONE) return value;
+    if (woken) sync_wake_and_jump(ec, state, sync_wake_next, (VALUE)waitq);
+    EC_JUMP_TAG(ec, state);
+}
+
+/* ---- Mutex */
+
+/* The GC, or a sweep; its thread, which may be another one, and the Mutexes in its list live. */
+static void
+mutex_free(void *ptr)
+{
+    rb_mutex_t *mutex = ptr;
+
+    if (mutex->fiber) thread_mutex_remove(mutex->th, mutex);
+    mutex->fiber = NULL;
+    mutex_free_unlocked(ptr);
+}
+
+/* The GC. */
+static void
+mutex_mark_waiters(void *ptr)
+{
+    sync_mark_waiters(&((const rb_mutex_t *)ptr)->waitq);
+}
+
+/* Whether nobody can wake +waiter+: its thread has ended, or has no scheduler any more, and does not wait for it itself. */
+static bool
+sync_waiter_gone_p(const struct sync_waiter *waiter)
+{
+    const rb_thread_t *th = waiter->th;
+    return th->status == THREAD_KILLED || (waiter->fiber && NIL_P(th->scheduler) && th->locking_mutex != waiter->self);
+}
+
+/* The first in the list of +mutex+, if any, can be woken. */
+static void
+mutex_pass_by_gone(rb_mutex_t *mutex)
+{
+    struct sync_waiter *first;
+
+    while ((first = ccan_list_top(&mutex->waitq, struct sync_waiter, node)) && sync_waiter_gone_p(first)) {
+        ccan_list_del_init(&first->node);
+    }
+}
+
+/* In a child: only the Fibers of the current thread, the only one, wait. */
+static void
+mutex_abandon_waiters(rb_mutex_t *mutex)
+{
+    const rb_thread_t *th = GET_THREAD();
+    struct sync_waiter *waiter, *next;
+
+    ccan_list_for_each_safe(&mutex->waitq, waiter, next, node) {
+        if (waiter->th != th) ccan_list_del_init(&waiter->node);
+    }
+}
+
+/* +mutex+, in no list, is about to be the first in that of +thread+, the running one. */
+static inline void
+thread_mutex_enter(rb_thread_t *thread, rb_mutex_t *mutex)
+{
+    mutex->next_mutex = thread->keeping_mutexes;
+    mutex->th = thread;
+}
+
+/* Runs a scheduler's #unblock, which may raise. */
+static VALUE
+mutex_wake_next(VALUE self)
+{
+    rb_mutex_t *mutex = mutex_ptr(self);
+
+    mutex_pass_by_gone(mutex);
+    wakeup_one(&mutex->waitq);
+    return Qnil;
+}
+
+static VALUE mutex_lock_or_raise(VALUE self, int interruptible_p);
+
+/* Locks the Mutex +self+, or raises what the thread, which may have been woken to have it, is to raise. */
+static VALUE
+do_mutex_lock(VALUE self, int interruptible_p)
+{
+    const rb_mutex_t *mutex = mutex_ptr(self);
+    rb_execution_context_t *ec = GET_EC();
+    enum ruby_tag_type state;
+
+    if (!mutex->fiber) return mutex_lock_or_raise(self, interruptible_p);
+    EC_PUSH_TAG(ec);
+    if ((state = EC_EXEC_TAG()) == TAG_NONE) mutex_lock_or_raise(self, interruptible_p);
+    EC_POP_TAG();
+    if (state == TAG_NONE) return self;
+
+    if (!mutex->fiber) sync_wake_and_jump(ec, state, mutex_wake_next, self);
+    EC_JUMP_TAG(ec, state);
+}
+
+#endif /* LOCKFREE_THREAD_SYNC_H */
