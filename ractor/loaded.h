@@ -23,11 +23,12 @@
  *              its own test for that, and it has not indexed them anew since
  *   requires   the methods that `require` runs are the same, and none of them is
  *              a program's own, which would have been called
- *   names      as they were given; those for which main looks at the index alone.
- *              Not those that depend on the working directory or HOME, on which
- *              files are there ("etc", while etc.so is loaded: is there an etc.rb?)
- *              or that are being loaded; none while $LOAD_PATH has a folder that
- *              depends on the working directory or on a method
+ *   names      as they were given; those for which main looks at the index, and
+ *              for "etc", while etc.so is loaded, in each folder of $LOAD_PATH for
+ *              an etc.rb: so does who asks, and has main load it if there is one.
+ *              Not those that depend on the working directory or HOME, or that are
+ *              being loaded; none while $LOAD_PATH has a folder that depends on the
+ *              working directory or on a method
  *
  * An answer is never changed: main makes another, with the names of the last and
  * one more, and publishes that.  It starts anew with the LOADED_NAMES_MAX-th,
@@ -42,6 +43,7 @@
  */
 
 #include "internal/array.h"
+#include "internal/file.h"
 #include "internal/hash.h"
 #include "internal/load.h"
 #include "internal/object.h"
@@ -52,7 +54,8 @@ enum { LOADED_NAMES_MAX = 512, LOADED_REQUIRES = 4 };
 struct ractor_loaded {
     unsigned int epoch;
     const rb_callable_method_entry_t *requires[LOADED_REQUIRES];
-    VALUE names; /* a hidden Hash, not changed once published */
+    VALUE names; /* a hidden Hash, not changed once published: to true, or to false where the index is not enough */
+    VALUE path;  /* the folders of $LOAD_PATH, expanded, in a hidden Array */
 };
 
 static VALUE ractor_loaded; /* 0 before the first name */
@@ -63,6 +66,7 @@ ractor_loaded_mark(void *ptr)
 {
     struct ractor_loaded *loaded = ptr;
     rb_gc_mark(loaded->names);
+    rb_gc_mark(loaded->path);
     for (int i = 0; i < LOADED_REQUIRES; i++) rb_gc_mark((VALUE)loaded->requires[i]);
 }
 
@@ -202,17 +206,37 @@ provided_p(VALUE name)
     return rb_feature_provided(StringValueCStr(name), &loading) && !loading;
 }
 
-/* Whether main's index says that +feature+ is loaded, and require looks no further: search_required of load.c. */
-static bool
-loaded_by_index_p(VALUE feature)
+/* Whether main's index says that +feature+ is loaded, and require looks no further: true; false, if it does if there is no file
+ * for it that ends in .rb; else nil.  search_required of load.c. */
+static VALUE
+loaded_by_index(VALUE feature)
 {
-    const char *extension = strrchr(StringValueCStr(feature), '.');
+    const char *name = StringValueCStr(feature), *extension = strrchr(name, '.');
 
     if (extension && !strchr(extension, '/')) {
-        return (!strcmp(extension, ".rb") || !strcmp(extension, ".so") || !strcmp(extension, DLEXT)) && provided_p(feature);
+        bool known = !strcmp(extension, ".rb") || !strcmp(extension, ".so") || !strcmp(extension, DLEXT);
+        return known && provided_p(feature) ? Qtrue : Qnil;
     }
-    return provided_p(rb_str_plus(feature, rb_str_new_cstr(".rb"))) &&
-           !provided_p(rb_str_plus(feature, rb_str_new_cstr(".so")));
+    bool ruby = provided_p(rb_str_plus(feature, rb_str_new_cstr(".rb")));
+    bool library = provided_p(rb_str_plus(feature, rb_str_new_cstr(".so")));
+    if (ruby == library || (library && rb_is_absolute_path(name))) return Qnil;
+    return RBOOL(ruby);
+}
+
+/* Whether a folder of +path+ has a file for +feature+ that ends in .rb: rb_find_file_ext of file.c.  Any Ractor. */
+static bool
+ruby_file_in_path_p(VALUE path, VALUE feature)
+{
+    VALUE name = rb_str_plus(feature, rb_str_new_cstr(".rb")), file = rb_str_tmp_new(MAXPATHLEN + 2);
+    rb_enc_associate_index(file, rb_usascii_encindex());
+
+    for (long i = 0; i < RARRAY_LEN(path); i++) {
+        VALUE folder = RARRAY_AREF(path, i);
+        if (RSTRING_LEN(folder) == 0) continue;
+        rb_file_expand_path_internal(name, folder, 0, 0, file);
+        if (rb_file_load_ok(RSTRING_PTR(file))) return true;
+    }
+    return false;
 }
 
 /* main has just found that +feature+ is loaded: keeps it, if this can be known again.  main's threads, which after the
@@ -223,10 +247,11 @@ ractor_loaded_add(VALUE feature)
     unsigned int epoch, now;
     const rb_callable_method_entry_t *requires[LOADED_REQUIRES];
 
-    rb_get_expanded_load_path(); /* indexes it; for absolute names, require does not */
+    VALUE path = rb_get_expanded_load_path(); /* indexes it; for absolute names, require does not */
     if (!loaded_name_p(feature) || GET_VM()->load_path_check_cache || !ractor_lists_epoch(&epoch)) return Qnil;
     ractor_requires(requires);
-    if (!requires_known_p(requires) || !loaded_by_index_p(feature)) return Qnil;
+    VALUE by_index = requires_known_p(requires) ? loaded_by_index(feature) : Qnil;
+    if (NIL_P(by_index)) return Qnil;
     if (!ractor_lists_epoch(&now) || now != epoch) return Qnil;
 
     struct ractor_loaded *loaded, *last = ractor_loaded ? RTYPEDDATA_GET_DATA(ractor_loaded) : NULL;
@@ -235,7 +260,8 @@ ractor_loaded_add(VALUE feature)
     MEMCPY(loaded->requires, requires, requires[0], LOADED_REQUIRES);
     bool more = last && loaded_holds_p(last, epoch, requires) && RHASH_SIZE(last->names) < LOADED_NAMES_MAX;
     loaded->names = rb_obj_hide(more ? rb_hash_dup(last->names) : rb_hash_new());
-    rb_hash_aset(loaded->names, rb_fstring(feature), Qtrue);
+    loaded->path = more ? last->path : rb_obj_hide(rb_ary_new_from_values(RARRAY_LEN(path), RARRAY_CONST_PTR(path)));
+    rb_hash_aset(loaded->names, rb_fstring(feature), by_index);
 
     if (!ractor_loaded) rb_gc_register_address(&ractor_loaded);
     __atomic_store_n(&ractor_loaded, made, __ATOMIC_RELEASE); /* pairs with ractor_loaded_p */
@@ -253,7 +279,9 @@ ractor_loaded_p(VALUE feature)
     if (!known || !loaded_name_p(feature) || !ractor_lists_epoch(&epoch)) return false;
     const struct ractor_loaded *loaded = RTYPEDDATA_GET_DATA(known);
     ractor_requires(requires);
-    bool found = loaded_holds_p(loaded, epoch, requires) && rb_hash_stlike_lookup(loaded->names, feature, NULL);
+    st_data_t by_index;
+    bool found = loaded_holds_p(loaded, epoch, requires) && rb_hash_stlike_lookup(loaded->names, feature, &by_index) &&
+                 (RTEST((VALUE)by_index) || !ruby_file_in_path_p(loaded->path, feature));
     RB_GC_GUARD(known);
     return found;
 }

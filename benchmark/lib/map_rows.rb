@@ -383,6 +383,7 @@ module MapRows
 
   group "loading"
   row "require of what is loaded", 'require "set"', once: 'require "set"'
+  row "require of a library in C that is loaded", 'require "stringio"', once: 'require "stringio"'
   row "load of a file", "load(FILE)", once: <<~'RUBY'
     require "tmpdir"
     FILE = File.join(Dir.tmpdir, "map_load_#{Process.pid}.rb").freeze

@@ -222,7 +222,7 @@ class TestLockfreeRactorLoaded < Test::Unit::TestCase
     RUBY
   end
 
-  # main looks at the folders, although the name is loaded.
+  # main looks at the folders, although the name is loaded; so does the Ractor, and asks main if there is a file.
   def test_names_for_which_main_looks_at_files
     assert_required(<<~'RUBY')
       $LOAD_PATH.unshift("#{DIR}/new", DIR)
@@ -230,6 +230,11 @@ class TestLockfreeRactorLoaded < Test::Unit::TestCase
       require "etc.so"
       assert_equal([false, false, true, false], ask("etc", "etc", "dotted.name", "dotted.name"))
       assert_equal([false] * 2, ask("etc.so", "etc.so"))
+      threads = asked { assert_equal([false] * 3, ask("etc", "etc", "etc.so")) }
+      assert_equal(0, threads) if RUBY_PLATFORM.match?(/x86|i\d86/)
+      FileUtils.mkdir_p("#{DIR}/new/etc.rb")
+      assert_equal([false], ask("etc")) # no file
+      FileUtils.rmdir("#{DIR}/new/etc.rb")
       file("etc", "#{DIR}/new")
       file("dotted.name", "#{DIR}/new")
       assert_equal([true, false, true], ask("etc", "etc.so", "dotted.name"))
