@@ -86,6 +86,15 @@ method_entry_alias_is(const rb_method_entry_t *me, VALUE klass, const rb_method_
     return me->owner == klass && (RB_TYPE_P(klass, T_MODULE) || me->defined_class == aliased->defined_class);
 }
 
+/* Whether +me+, found in +klass+, is the #require that the first Ractor has prepended to Kernel, and that goes on to Kernel's.  Who
+ * keeps Kernel's by an alias, and puts another in its place (Zeitwerk, Bootsnap), means that: an alias of this one has no super. */
+static inline bool
+method_ractor_require_p(const rb_method_entry_t *me, VALUE klass)
+{
+    if (klass != rb_mKernel || me->def->type != VM_METHOD_TYPE_ISEQ) return false;
+    return strcmp(RSTRING_PTR(rb_iseq_path(me->def->body.iseq.iseqptr)), "<internal:ractor>") == 0;
+}
+
 /* The class that an alias of a module's method has it from is known: +original+,
  * made just now.  Any Ractor, VM lock.  Synchronises with who loads original_me
  * and what it points to, which the machine keeps in order. */

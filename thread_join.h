@@ -20,8 +20,8 @@
  * a Ractor that has ended are being ended.  (A Fiber's storage can hand on one of a Ractor
  * that lives; whether that is a deadlock nobody asks, as with messages.)
  *
- * A Fiber that waits by a scheduler is in the thread's list on its own stack.  The thread
- * keeps it, and it keeps its own thread: so the list is whole when the scheduler forgets the
+ * A Fiber that waits is in the thread's list on its own stack.  The thread
+ * keeps it, and it keeps its own thread: so the list is whole when a scheduler forgets the
  * Fiber, or that thread ends, whose Fibers are passed by.  (In a child the list of a thread
  * that is not there any more may be on stacks that are not either.)
  *
@@ -31,11 +31,17 @@
 
 /* Those who wait for +th+ to finish.  The GC. */
 void
-rb_thread_mark_joiners(const rb_thread_t *th)
+rb_thread_mark_joiners(rb_thread_t *th)
 {
     if (th->status == THREAD_KILLED) return;
-    for (const struct rb_waiting_list *joiner = th->join_list; joiner; joiner = joiner->next) {
-        if (joiner->fiber) rb_gc_mark(rb_fiberptr_self(joiner->fiber));
+    for (struct rb_waiting_list **joiner = &th->join_list; *joiner; ) {
+        if ((*joiner)->thread->status == THREAD_KILLED) {
+            *joiner = (*joiner)->next;
+        }
+        else {
+            rb_gc_mark((*joiner)->kept);
+            joiner = &(*joiner)->next;
+        }
     }
 }
 

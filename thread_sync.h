@@ -25,10 +25,9 @@
  * Mutex for that very thread, and has put it into the list: do_mutex_lock does not do
  * so again, which made the list a circle, without what the thread had before.
  *
- * A Fiber that waits by a scheduler is in a list on its own stack.  What it waits for keeps it,
- * and it keeps its thread: so the list is whole when the scheduler forgets the Fiber, or the
- * thread ends.  A Fiber that waits for a Mutex is passed by if its thread has no scheduler any
- * more.
+ * A Fiber that waits is in a list on its own stack.  What it waits for keeps it, and it keeps
+ * its thread: so the list is whole when a scheduler forgets the Fiber, or the thread ends.  One
+ * that waits by a scheduler is passed by if its thread has none any more.
  *
  * A child.  The stacks that its parent's lists are on may be gone.  Of those who wait for a Mutex
  * the other threads are taken out at once; the list of a Queue or ConditionVariable begins
@@ -39,8 +38,9 @@
  * first is taken out each time, and no next one is remembered.
  *
  * An end.  One who waits is woken for what there is: a Mutex, something in a Queue, room in one,
- * a signal.  If it ends, or raises, before it has that, it wakes the next: else those who wait
- * sleep on, though it is there.
+ * a signal.  If it ends, or raises, before it has that, or its time is over, it wakes the next who
+ * waited then already: else those who wait sleep on, though it is there.  Not so a Fiber that
+ * was woken by a scheduler, and that is not resumed any more.
  */
 
 static void thread_mutex_remove(rb_thread_t *thread, rb_mutex_t *mutex);
@@ -49,56 +49,91 @@ static rb_mutex_t *mutex_ptr(VALUE obj);
 static void wakeup_one(struct ccan_list_head *head);
 static struct rb_queue *queue_ptr(VALUE obj);
 static struct rb_szqueue *szqueue_ptr(VALUE obj);
+static struct rb_condvar *condvar_ptr(VALUE self);
 static const rb_data_type_t queue_data_type, szqueue_data_type;
 
 /* ---- those who wait */
 
-/* The first in the list +waitq+, which is taken out of it, or NULL. */
-static struct sync_waiter *
-sync_waiter_shift(struct ccan_list_head *waitq)
+/* Has +self+ keep the current Fiber, which is about to wait for it as +waiter+, in its list.  A Fiber that is blocking, too: a handler
+ * that the wait runs may leave it there. */
+static void
+sync_waiter_keep(VALUE self, struct sync_waiter *waiter)
 {
-    struct sync_waiter *first = ccan_list_top(waitq, struct sync_waiter, node);
-    if (first) ccan_list_del_init(&first->node);
+    waiter->since = rb_hrtime_now();
+    waiter->by_scheduler = !NIL_P(rb_fiber_scheduler_current());
+    waiter->kept = rb_fiberptr_self(GET_EC()->fiber_ptr); /* false: a thread's first one */
+    RB_OBJ_WRITTEN(self, Qundef, waiter->kept);
+}
+
+/* Whether nobody can wake +waiter+: its thread has ended, or has no scheduler any more, by which it waits. */
+static bool
+sync_waiter_gone_p(const struct sync_waiter *waiter)
+{
+    return waiter->th->status == THREAD_KILLED || (waiter->by_scheduler && NIL_P(waiter->th->scheduler));
+}
+
+/* The first in the list +waitq+ who can be woken, or NULL; those before it are taken out. */
+static struct sync_waiter *
+sync_waiter_first(struct ccan_list_head *waitq)
+{
+    struct sync_waiter *first;
+
+    while ((first = ccan_list_top(waitq, struct sync_waiter, node)) && sync_waiter_gone_p(first)) {
+        ccan_list_del_init(&first->node);
+    }
     return first;
 }
 
-/* How many are in the list +waitq+. */
+/* That one, who is about to be woken, and is taken out, too. */
+static struct sync_waiter *
+sync_waiter_shift(struct ccan_list_head *waitq)
+{
+    struct sync_waiter *first = sync_waiter_first(waitq);
+
+    if (first) {
+        ccan_list_del_init(&first->node);
+        first->woken = rb_hrtime_now();
+    }
+    return first;
+}
+
+/* How many in the list +waitq+ can be woken. */
 static long
 sync_waiters(const struct ccan_list_head *waitq)
 {
     const struct sync_waiter *waiter;
     long cnt = 0;
 
-    ccan_list_for_each(waitq, waiter, node) cnt++;
+    ccan_list_for_each(waitq, waiter, node) cnt += !sync_waiter_gone_p(waiter);
     return cnt;
 }
 
-/* The GC. */
+/* The GC.  Fibers of threads that have ended leave the list, as nobody resumes them: else they would be kept while +waitq+ is. */
 static void
-sync_mark_waiters(const struct ccan_list_head *waitq)
+sync_mark_waiters(struct ccan_list_head *waitq)
 {
-    const struct sync_waiter *waiter;
+    struct sync_waiter *waiter, *next;
 
-    ccan_list_for_each(waitq, waiter, node) {
-        if (waiter->fiber) rb_gc_mark(rb_fiberptr_self(waiter->fiber));
+    ccan_list_for_each_safe(waitq, waiter, next, node) {
+        if (waiter->th->status == THREAD_KILLED) ccan_list_del_init(&waiter->node);
+        else                                     rb_gc_mark(waiter->kept);
     }
 }
 
-/* Jumps to where +state+ is caught, after +wake+, which runs a scheduler's #unblock.  If that raises it is as in an ensure; but
- * who is killed stays so. */
-NORETURN(static void sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, VALUE (*wake)(VALUE), VALUE arg));
-
-static void
-sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, VALUE (*wake)(VALUE), VALUE arg)
+/* Whether +waiter+ was woken for what the first in the list +waitq+ has waited for as well, then already. */
+static bool
+sync_hands_on_p(struct ccan_list_head *waitq, const struct sync_waiter *waiter)
 {
-    VALUE errinfo = ec->errinfo;
-    int raised;
+    const struct sync_waiter *first = waiter->woken ? sync_waiter_first(waitq) : NULL;
+    return first && first->since <= waiter->woken;
+}
 
-    ec->errinfo = Qnil; /* it may be none that Ruby code may see */
-    rb_protect(wake, arg, &raised);
-    if (raised && state != TAG_FATAL) EC_JUMP_TAG(ec, raised);
-    ec->errinfo = errinfo;
-    EC_JUMP_TAG(ec, state);
+/* Whether all threads of the Ractor are ending: there is nobody to hand anything on to. */
+static bool
+sync_all_end_p(const rb_thread_t *th)
+{
+    const rb_thread_t *first = th->ractor->threads.main;
+    return first->status == THREAD_KILLED || !UNDEF_P(first->value);
 }
 
 static VALUE
@@ -108,12 +143,30 @@ sync_wake_next(VALUE waitq)
     return Qnil;
 }
 
-/* In a child: a Queue that +self+ may be has no list of its parent any more. */
+/* Jumps to where +state+ is caught, after one of +waitq+ was woken, for which a scheduler's #unblock may be run: what that raises is
+ * none of this thread's business, but it may be killed meanwhile. */
+NORETURN(static void sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, struct ccan_list_head *waitq));
+
+static void
+sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, struct ccan_list_head *waitq)
+{
+    VALUE errinfo = ec->errinfo;
+    int raised = 0;
+
+    ec->errinfo = Qnil; /* it may be none that Ruby code may see */
+    if (!sync_all_end_p(rb_ec_thread_ptr(ec))) rb_protect(sync_wake_next, (VALUE)waitq, &raised);
+    if (raised == TAG_FATAL) EC_JUMP_TAG(ec, raised);
+    ec->errinfo = errinfo;
+    EC_JUMP_TAG(ec, state);
+}
+
+/* In a child: what +self+ may be has no list of its parent any more. */
 static void
 sync_begin_anew(VALUE self)
 {
     if (rb_typeddata_is_kind_of(self, &szqueue_data_type)) szqueue_ptr(self);
     else if (rb_typeddata_is_kind_of(self, &queue_data_type)) queue_ptr(self);
+    else condvar_ptr(self);
 }
 
 /* Has +waiter+, in the list +waitq+ of +self+, +sleep+, and then +leave+ the list, from which it may have been taken.
@@ -127,22 +180,28 @@ sync_sleep(VALUE self, struct ccan_list_head *waitq, struct sync_waiter *waiter,
     enum ruby_tag_type state;
     volatile VALUE value = Qnil;
 
-    if (waiter->fiber) RB_OBJ_WRITTEN(self, Qundef, rb_fiberptr_self(waiter->fiber)); /* sync_mark_waiters */
+    sync_waiter_keep(self, waiter);
     EC_PUSH_TAG(ec);
     if ((state = EC_EXEC_TAG()) == TAG_NONE) value = sleep(arg);
     EC_POP_TAG();
 
-    bool woken = false;
     if (fork_gen == GET_VM()->fork_gen) {
-        woken = waiter->node.next == &waiter->node;
         leave((VALUE)waiter);
     }
     else {
+        waiter->woken = 0;
         sync_begin_anew(self);
     }
     if (state == TAG_NONE) return value;
-    if (woken) sync_wake_and_jump(ec, state, sync_wake_next, (VALUE)waitq);
+    if (sync_hands_on_p(waitq, waiter)) sync_wake_and_jump(ec, state, waitq);
     EC_JUMP_TAG(ec, state);
+}
+
+/* +waiter+ has come back from the list +waitq+ with nothing, as its time was over: it may have been woken meanwhile. */
+static void
+sync_timed_out(struct ccan_list_head *waitq, const struct sync_waiter *waiter)
+{
+    if (sync_hands_on_p(waitq, waiter)) wakeup_one(waitq);
 }
 
 /* ---- Mutex */
@@ -162,26 +221,7 @@ mutex_free(void *ptr)
 static void
 mutex_mark_waiters(void *ptr)
 {
-    sync_mark_waiters(&((const rb_mutex_t *)ptr)->waitq);
-}
-
-/* Whether nobody can wake +waiter+: its thread has ended, or has no scheduler any more, and does not wait for it itself. */
-static bool
-sync_waiter_gone_p(const struct sync_waiter *waiter)
-{
-    const rb_thread_t *th = waiter->th;
-    return th->status == THREAD_KILLED || (waiter->fiber && NIL_P(th->scheduler) && th->locking_mutex != waiter->self);
-}
-
-/* The first in the list of +mutex+, if any, can be woken. */
-static void
-mutex_pass_by_gone(rb_mutex_t *mutex)
-{
-    struct sync_waiter *first;
-
-    while ((first = ccan_list_top(&mutex->waitq, struct sync_waiter, node)) && sync_waiter_gone_p(first)) {
-        ccan_list_del_init(&first->node);
-    }
+    sync_mark_waiters(&((rb_mutex_t *)ptr)->waitq);
 }
 
 /* In a child: only the Fibers of the current thread, the only one, wait. */
@@ -204,24 +244,13 @@ thread_mutex_enter(rb_thread_t *thread, rb_mutex_t *mutex)
     mutex->th = thread;
 }
 
-/* Runs a scheduler's #unblock, which may raise. */
-static VALUE
-mutex_wake_next(VALUE self)
-{
-    rb_mutex_t *mutex = mutex_ptr(self);
-
-    mutex_pass_by_gone(mutex);
-    wakeup_one(&mutex->waitq);
-    return Qnil;
-}
-
 static VALUE mutex_lock_or_raise(VALUE self, int interruptible_p);
 
 /* Locks the Mutex +self+, or raises what the thread, which may have been woken to have it, is to raise. */
 static VALUE
 do_mutex_lock(VALUE self, int interruptible_p)
 {
-    const rb_mutex_t *mutex = mutex_ptr(self);
+    rb_mutex_t *mutex = mutex_ptr(self);
     rb_execution_context_t *ec = GET_EC();
     enum ruby_tag_type state;
 
@@ -231,7 +260,7 @@ do_mutex_lock(VALUE self, int interruptible_p)
     EC_POP_TAG();
     if (state == TAG_NONE) return self;
 
-    if (!mutex->fiber) sync_wake_and_jump(ec, state, mutex_wake_next, self);
+    if (!mutex->fiber) sync_wake_and_jump(ec, state, &mutex->waitq);
     EC_JUMP_TAG(ec, state);
 }
 

@@ -89,6 +89,51 @@ class TestLockfreeClassPrepend < Test::Unit::TestCase
     RUBY
   end
 
+  # Upstream calls what was there before for ever: the copies of the module whose methods change are not in its list.
+  def test_method_that_is_put_anew_below_a_prepended_one
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil
+      def call(object) = object.foo
+      PREPENDED = Module.new { def foo = [:prepended, super] }
+      EMPTY = Module.new
+      FOO, NEW = [:own, :new].map { |value| nil.instance_eval { Ractor.make_shareable(proc { value }) } }
+      REFINED = Module.new { def self.of(mod) = refine(mod) { def foo = :refined } }
+      def seen(warm, prepended, refined)
+        mod = Module.new
+        mod.define_method(:foo, &FOO)
+        object = Class.new(Class.new { def foo = :base }) { include mod }.new
+        warmed = -> { warm ? Array.new(3) { call(object) }.last : call(object) }
+        if refined
+          warmed.call
+          REFINED.of(mod)
+        end
+        mod.prepend(prepended)
+        [warmed, -> { mod.define_method(:foo, &NEW); warmed.call }, -> { mod.remove_method(:foo); warmed.call }].map(&:call) <<
+          object.respond_to?(:foo)
+      end
+      prepended = [[:prepended, :own], [:prepended, :new], [:prepended, :base], true]
+      own = [:own, :new, :base, true]
+      def all = [true, false].flat_map { |warm| [true, false].map { |refined| [seen(warm, PREPENDED, refined), seen(warm, EMPTY, refined)] } }
+      5.times { assert_equal([[prepended, own]] * 4, all) }
+      assert_equal([[[prepended, own]] * 4] * 2, Array.new(2) { Ractor.new { all } }.map(&:take))
+    RUBY
+  end
+
+  # What the first Ractor prepends is not what an alias of Kernel#require means.
+  def test_require_that_is_put_in_place_of_kernels_after_the_first_ractor
+    assert_separately(%w[-W0], <<~'RUBY')
+      Ractor.new {}.take
+      require "set"
+      $names = []
+      module Kernel
+        alias kept_require require
+        def require(name) = ($names << name; kept_require(name))
+      end
+      assert_equal([false, false], [require("set"), Ractor.new { require "fileutils"; require "fileutils" }.take])
+      assert_equal(%w[set fileutils], $names.uniq & %w[set fileutils])
+    RUBY
+  end
+
   def test_racing_prepend_and_call
     assert_ractors(CLASSES + <<~'RUBY')
       ractors = Array.new(3) { Ractor.new { n = 0; while (klass = Ractor.receive); 300.times { o = klass.new; o.kept == [:kept, :base] && o.calls or n += 1 }; end; n } }

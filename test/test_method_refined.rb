@@ -116,4 +116,15 @@ class TestLockfreeMethodRefined < Test::Unit::TestCase
       assert_nil(stale)
     RUBY
   end
+
+  # A class that made it protected goes on to what is not there: a crash, with one Ractor as well.
+  def test_visibility_of_an_undefined_refined_method
+    assert_ractors(<<~'RUBY')
+      parent = Class.new { def foo = 1 }
+      child = Class.new(parent) { protected :foo }
+      Module.new { refine(parent) { def foo = 2 } }
+      parent.undef_method(:foo)
+      assert_raise(NoMethodError) { child.new.instance_eval { foo() } }
+    RUBY
+  end
 end

@@ -8,6 +8,18 @@ require_relative "assert_ractors"
 class TestLockfreeThreadSync < Test::Unit::TestCase
   include LockfreeAssertRactors
 
+  FORGETFUL = <<~'RUBY'
+    class Forgetful
+      def block(*) = Fiber.yield
+      def unblock(*) = nil
+      def kernel_sleep(*) = Fiber.yield
+      def io_wait(*) = 1
+      def fiber(&) = Fiber.new(blocking: false, &).tap(&:resume)
+      def fiber_interrupt(*) = nil
+      def close = nil
+    end
+  RUBY
+
   # Both die in one collection, in either order.
   DIE = <<~'RUBY'
     def die(times)
@@ -195,6 +207,93 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
     RUBY
   end
 
+  # Its time is over when it runs, or its scheduler has gone.
+  def test_waiter_that_is_woken_and_does_not_take_it
+    assert_ractors(FORGETFUL + <<~'RUBY')
+      def stop(&wait) = Thread.new(&wait).tap { |t| Thread.pass until t.stop? }
+      # +give+ in time, and the thread cannot run before the time is over.
+      def late(give)
+        sleep 0.02
+        give.call
+        ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.1
+        nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < ends
+      end
+      Thread.current.priority = 3
+
+      queue = SizedQueue.new(1)
+      queue << 0
+      gives_up = stop { queue.push(1, timeout: 0.06) }
+      waits = stop { queue << 2 }
+      late(-> { queue.pop })
+      [gives_up, waits].each { |t| assert_same(t, t.join(10)) }
+
+      mutex, signal = Mutex.new, ConditionVariable.new
+      gives_up = stop { mutex.synchronize { signal.wait(mutex, 0.06) } }
+      waits = stop { mutex.synchronize { signal.wait(mutex) } }
+      late(-> { signal.signal })
+      gives_up.join
+      signal.signal if gives_up.value # it was in time
+      assert_same(waits, waits.join(10))
+
+      queue = Queue.new
+      stop { Fiber.set_scheduler(Forgetful.new); Fiber.schedule { queue.pop }; Fiber.set_scheduler(nil); sleep }
+      waits = stop { queue.pop }
+      queue << 3
+      assert_equal(3, waits.join(10)&.value)
+    RUBY
+  end
+
+  # Nothing is handed on to one that has begun to wait since: it was not signalled.
+  def test_waiter_that_is_woken_and_ends_wakes_no_later_one
+    assert_ractors(<<~'RUBY')
+      20.times do |i|
+        mutex, signal = Mutex.new, ConditionVariable.new
+        ends = Thread.new { mutex.synchronize { signal.wait(mutex) } }
+        ends.report_on_exception = false
+        Thread.pass until ends.stop?
+        assert_nil(mutex.synchronize { i.odd? ? signal.signal : signal.broadcast; ends.raise(IOError); signal.wait(mutex, 0.02) })
+        assert_raise(IOError) { ends.join }
+      end
+    RUBY
+  end
+
+  # By whom it is told is none of its business: IOError it is.
+  def test_scheduler_that_raises_while_it_is_told
+    assert_ractors(FORGETFUL + <<~'RUBY')
+      class Raises < Forgetful
+        def unblock(*) = raise("no")
+      end
+      queue = Queue.new
+      ends = Thread.new { queue.pop }
+      ends.report_on_exception = false
+      Thread.pass until ends.stop?
+      other = Thread.new { Fiber.set_scheduler(Raises.new); Fiber.schedule { queue.pop }; sleep }
+      Thread.pass until other.stop?
+      queue << 1
+      ends.raise(IOError)
+      assert_raise(IOError) { ends.join }
+      other.kill.join
+    RUBY
+  end
+
+  def test_maximum_of_a_queue_that_stays
+    assert_ractors(FORGETFUL + <<~'RUBY')
+      class Resumes < Forgetful
+        def unblock(_, fiber) = fiber.resume
+      end
+      woken = Thread.new do
+        Fiber.set_scheduler(Resumes.new)
+        queue = SizedQueue.new(1)
+        queue << 0
+        Fiber.schedule { queue << 1 }
+        queue.max = 1
+        queue.max = 2
+        queue.size
+      end
+      assert_equal(2, woken.join(10)&.value)
+    RUBY
+  end
+
   # It raises, and is killed while it wakes the next one, by a scheduler: the end stays.
   def test_waiter_that_is_killed_while_it_wakes_the_next
     assert_ractors(REQUIRE_SCHEDULER + <<~'RUBY')
@@ -224,18 +323,6 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
       waits.kill.join
     RUBY
   end
-
-  FORGETFUL = <<~'RUBY'
-    class Forgetful
-      def block(*) = Fiber.yield
-      def unblock(*) = nil
-      def kernel_sleep(*) = Fiber.yield
-      def io_wait(*) = 1
-      def fiber(&) = Fiber.new(blocking: false, &).tap(&:resume)
-      def fiber_interrupt(*) = nil
-      def close = nil
-    end
-  RUBY
 
   # A list on the stacks of Fibers that were collected, of threads that have ended.
   def test_fibers_that_wait_for_ever
@@ -282,6 +369,28 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
         thread = Thread.new { Thread.pass until go }
         assert_last(i, -> { thread.join }, -> { go = true })
       end
+    RUBY
+  end
+
+  # No scheduler: what the wait runs leaves the Fiber there.
+  def test_blocking_fibers_that_are_left_in_a_wait
+    assert_ractors(<<~'RUBY')
+      class Leaves
+        def sleep(_) = Fiber.yield
+      end
+      signal, queue, thread = ConditionVariable.new, Queue.new, Thread.new { sleep }
+      trap(:USR1) { Fiber.yield }
+      interrupt = -> { main = Thread.current; Thread.new { Thread.pass until main.stop?; Process.kill(:USR1, $$) } }
+      50.times do |i|
+        Fiber.new(blocking: true) { signal.wait(Leaves.new) }.resume
+        next if i % 10 > 0
+        interrupt.call
+        Fiber.new(blocking: true) { queue.pop }.resume
+        interrupt.call
+        Fiber.new(blocking: true) { thread.join }.resume
+      end
+      5.times { GC.start; 300.times { Fiber.new { Fiber.yield }.resume } }
+      assert_equal(5, queue.num_waiting)
     RUBY
   end
 

@@ -25,6 +25,27 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
     RUBY
   end
 
+  # One Ractor collects in the middle of a walk that had been lent the VM lock, while another was about to stop all to collect:
+  # it went on to mark in the middle of that one's sweep.  Six of ten runs.
+  def test_racing_collect_and_collect_in_a_walk
+    environment = { "RUBY_GC_MALLOC_LIMIT" => "30000", "RUBY_GC_MALLOC_LIMIT_MAX" => "30000" }
+    8.times do
+      assert_separately([environment, "-W0", "--disable-gems"], <<~'RUBY', timeout: 60)
+        argument = [:a]
+        400.times do
+          chain = [[1].each + [2]] # not shareable, which a walk of what it refers to finds out
+          ractor = Ractor.new(argument) do
+            Thread.current.report_on_exception = false
+            Ractor.receive
+            Array.new(100) { +"w" }
+          end
+          assert_raise(Ractor::Error) { ractor.send(chain) }
+          ractor.close_incoming
+        end
+      RUBY
+    end
+  end
+
   def test_racing_define_finalizer_on_one_class
     assert_in_out_err([], <<~'RUBY', Array.new(3, "called"), [], timeout: 60)
       Warning[:experimental] = false

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# yjit/test_known_types.rb - yjit_guard_extended_string.patch, yjit_unknown_results.patch, ractor/move.c: what YJIT takes a value for
+# yjit/test_known_types.rb - yjit_guard_extended_string.patch, yjit_unknown_results.patch, yjit_splat_inlined.patch, ractor/move.c: what YJIT takes a value for
 # is what it is.
 
 require "test/unit"
@@ -80,6 +80,31 @@ class TestLockfreeYjitKnownTypes < Test::Unit::TestCase
         40.times { assert_equal(plain, __send__(name, false)) }
         assert_raise(Ractor::MovedError) { __send__(name, true) }
       end
+    RUBY
+  end
+
+  # A method that gives what is known was compiled without a look at how many arguments a splat has.
+  def test_splat_to_a_method_whose_value_is_known
+    assert_compiled_calls(<<~'RUBY')
+      class Calls
+        def value = 50
+        def rest(a, *) = 5
+        def itself! = self
+        def splat(name, args)
+          case name
+          when :value then value(*args)
+          when :rest then rest(*args)
+          when :itself! then itself!(*args)
+          end
+        rescue ArgumentError
+          :arguments
+        end
+      end
+      calls = Calls.new
+      20.times { calls.splat(:value, []); calls.splat(:rest, [1]); calls.splat(:itself!, []) }
+      assert_equal([50, 5, calls], [calls.splat(:value, []), calls.splat(:rest, [1]), calls.splat(:itself!, [])])
+      assert_equal([:arguments] * 3, [calls.splat(:value, [1, 2]), calls.splat(:rest, []), calls.splat(:itself!, [1])])
+      assert_equal(5, calls.splat(:rest, [1, 2, 3]))
     RUBY
   end
 end
