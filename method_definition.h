@@ -86,8 +86,8 @@ method_entry_alias_is(const rb_method_entry_t *me, VALUE klass, const rb_method_
     return me->owner == klass && (RB_TYPE_P(klass, T_MODULE) || me->defined_class == aliased->defined_class);
 }
 
-/* Whether +me+, found in +klass+, is the #require that the first Ractor has prepended to Kernel, and that goes on to Kernel's.  Who
- * keeps Kernel's by an alias, and puts another in its place (Zeitwerk, Bootsnap), means that: an alias of this one has no super. */
+/* Whether +me+, found in +klass+, is the #require that the first Ractor has prepended to Kernel, and that goes on to the next one.
+ * Who keeps Kernel's by an alias, and puts another in its place (Zeitwerk, Bootsnap), means the next: an alias of this has no super. */
 static inline bool
 method_ractor_require_p(const rb_method_entry_t *me, VALUE klass)
 {

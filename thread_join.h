@@ -29,11 +29,11 @@
  * acquiring load pairs with that.
  */
 
-/* Those who wait for +th+ to finish.  The GC. */
+/* Those who wait for +th+ to finish.  The GC; who only asks what the thread refers to is told of nothing. */
 void
 rb_thread_mark_joiners(rb_thread_t *th)
 {
-    if (th->status == THREAD_KILLED) return;
+    if (th->status == THREAD_KILLED || !rb_during_gc()) return;
     for (struct rb_waiting_list **joiner = &th->join_list; *joiner; ) {
         if ((*joiner)->thread->status == THREAD_KILLED) {
             *joiner = (*joiner)->next;

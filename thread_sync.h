@@ -108,12 +108,14 @@ sync_waiters(const struct ccan_list_head *waitq)
     return cnt;
 }
 
-/* The GC.  Fibers of threads that have ended leave the list, as nobody resumes them: else they would be kept while +waitq+ is. */
+/* The GC.  Fibers of threads that have ended leave the list, as nobody resumes them: else they would be kept while +waitq+ is.  Who
+ * only asks what the object refers to is told of nothing, as by stock: a collection may come meanwhile. */
 static void
 sync_mark_waiters(struct ccan_list_head *waitq)
 {
     struct sync_waiter *waiter, *next;
 
+    if (!rb_during_gc()) return;
     ccan_list_for_each_safe(waitq, waiter, next, node) {
         if (waiter->th->status == THREAD_KILLED) ccan_list_del_init(&waiter->node);
         else                                     rb_gc_mark(waiter->kept);

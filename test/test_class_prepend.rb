@@ -132,6 +132,14 @@ class TestLockfreeClassPrepend < Test::Unit::TestCase
       assert_equal([false, false], [require("set"), Ractor.new { require "fileutils"; require "fileutils" }.take])
       assert_equal(%w[set fileutils], $names.uniq & %w[set fileutils])
     RUBY
+    assert_separately(%w[-W0], <<~'RUBY')
+      Kernel.prepend(Module.new { def require(name) = name == "set" ? :prepended : super })
+      Ractor.new {}.take
+      module Kernel
+        alias kept_require require
+      end
+      assert_equal(:prepended, kept_require("set"))
+    RUBY
   end
 
   def test_racing_prepend_and_call

@@ -243,6 +243,22 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
     RUBY
   end
 
+  # What one waits by may give nil, though no time is over.
+  def test_condition_variable_with_a_sleep_of_ones_own
+    assert_ractors(<<~'RUBY')
+      class Sleeps
+        def sleep(_) = (Kernel.sleep; nil)
+      end
+      signal = ConditionVariable.new
+      waiters = Array.new(4) { Thread.new { signal.wait(Sleeps.new) } }
+      Thread.pass until waiters.all?(&:stop?)
+      signal.signal
+      Thread.pass while waiters.all?(&:alive?)
+      sleep 0.05
+      assert_equal(3, waiters.count(&:alive?))
+    RUBY
+  end
+
   # Nothing is handed on to one that has begun to wait since: it was not signalled.
   def test_waiter_that_is_woken_and_ends_wakes_no_later_one
     assert_ractors(<<~'RUBY')
@@ -369,6 +385,25 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
         thread = Thread.new { Thread.pass until go }
         assert_last(i, -> { thread.join }, -> { go = true })
       end
+    RUBY
+  end
+
+  # A collection while somebody asks what a list refers to.
+  def test_asking_what_a_list_refers_to
+    assert_ractors(FORGETFUL + <<~'RUBY')
+      require "objspace"
+      GC.disable
+      lists = [ConditionVariable.new, Queue.new, SizedQueue.new(1), Thread.new { sleep }]
+      lists.each do |list|
+        Thread.new do
+          Fiber.set_scheduler(Forgetful.new)
+          100.times { Fiber.schedule { list.is_a?(ConditionVariable) ? Mutex.new.synchronize { |m| list.wait(Mutex.new.tap(&:lock)) } : list.is_a?(Thread) ? list.join : list.pop } }
+          nil
+        end.join
+      end
+      GC.enable
+      GC.stress = true
+      lists.each { |list| assert_not_include(ObjectSpace.reachable_objects_from(list).map(&:class), Fiber) }
     RUBY
   end
 

@@ -76,7 +76,7 @@
  *
  * Who stops all others may have to wait for the stop of another one, which it gives back the
  * lock for that it was lent: what it has seen with the lock it looks at again when they stand,
- * as gc_start does whether anybody is sweeping.
+ * as gc_enter does whether anybody is sweeping.
  *
  * A stop lasts until its Ractor gives the lock: who asked for it in an inner
  * section of the lock has the others stand in the outer ones, too.
