@@ -145,8 +145,8 @@ sync_wake_next(VALUE waitq)
     return Qnil;
 }
 
-/* Jumps to where +state+ is caught, after one of +waitq+ was woken, for which a scheduler's #unblock may be run: what that raises is
- * none of this thread's business, but it may be killed meanwhile. */
+/* Jumps to where +state+ is caught, after one of +waitq+ was woken, for which a scheduler's #unblock may be run.  If that raises, or
+ * this thread is to, meanwhile, it is as in an ensure; but who is killed stays so. */
 NORETURN(static void sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, struct ccan_list_head *waitq));
 
 static void
@@ -155,9 +155,9 @@ sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, struct 
     VALUE errinfo = ec->errinfo;
     int raised = 0;
 
-    ec->errinfo = Qnil; /* it may be none that Ruby code may see */
+    if (state != TAG_RAISE) ec->errinfo = Qnil; /* it is none that Ruby code may see; else it is the cause of the next */
     if (!sync_all_end_p(rb_ec_thread_ptr(ec))) rb_protect(sync_wake_next, (VALUE)waitq, &raised);
-    if (raised == TAG_FATAL) EC_JUMP_TAG(ec, raised);
+    if (raised && state != TAG_FATAL) EC_JUMP_TAG(ec, raised);
     ec->errinfo = errinfo;
     EC_JUMP_TAG(ec, state);
 }

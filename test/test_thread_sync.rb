@@ -273,22 +273,30 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
     RUBY
   end
 
-  # By whom it is told is none of its business: IOError it is.
-  def test_scheduler_that_raises_while_it_is_told
+  # As in an ensure: nothing that is raised is lost.
+  def test_raising_while_the_next_is_woken
     assert_ractors(FORGETFUL + <<~'RUBY')
       class Raises < Forgetful
         def unblock(*) = raise("no")
       end
-      queue = Queue.new
-      ends = Thread.new { queue.pop }
-      ends.report_on_exception = false
-      Thread.pass until ends.stop?
-      other = Thread.new { Fiber.set_scheduler(Raises.new); Fiber.schedule { queue.pop }; sleep }
-      Thread.pass until other.stop?
-      queue << 1
-      ends.raise(IOError)
-      assert_raise(IOError) { ends.join }
-      other.kill.join
+      class Waits < Forgetful
+        def unblock(*) = ($told << 1; sleep)
+      end
+      $told = Queue.new
+      [[Raises, ->(_) { }, "no", IOError], [Waits, ->(thread) { $told.pop; thread.raise("now") }, "now", NilClass]].each do |scheduler, meanwhile, *raised|
+        queue = Queue.new
+        ends = Thread.new { queue.pop }
+        ends.report_on_exception = false
+        Thread.pass until ends.stop?
+        other = Thread.new { Fiber.set_scheduler(scheduler.new); Fiber.schedule { queue.pop }; Fiber.blocking { sleep } }
+        Thread.pass until other.stop?
+        queue << 1
+        ends.raise(IOError)
+        meanwhile.call(ends)
+        error = assert_raise(RuntimeError) { ends.join }
+        assert_equal(raised, [error.message, error.cause.class])
+        other.kill.join
+      end
     RUBY
   end
 
