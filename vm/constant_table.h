@@ -22,7 +22,7 @@
  *                                      who                        needs
  *   rb_vm_constant_table_find          any Ractor, its own table  no lock; takes the VM lock, looks in the class
  *                                                                 and files the answer, if the table has none
- *   vm_constant_state_advance_release  any Ractor                 the VM lock, if a class has changed
+ *   vm_constant_state_advance_release  any Ractor                 the VM lock
  *   rb_vm_constant_table_clear         the GC                     all others stopped
  *   rb_vm_constant_table_free          who ends the Ractor        it calls no method any more, or never began
  *
@@ -89,8 +89,8 @@ vm_constant_state_load_relaxed(void)
     return __atomic_load_n(&rb_vm_constant_state, __ATOMIC_RELAXED);
 }
 
-/* When caches are cleared, and constants added or removed.  Any Ractor, VM lock; for
- * a const_missing, which changes no class, none.  Synchronises with vm_constant_state_load_acquire. */
+/* When caches are cleared, and constants added or removed.  Any Ractor, VM lock.  Synchronises with
+ * vm_constant_state_load_acquire. */
 static inline void
 vm_constant_state_advance_release(void)
 {
