@@ -108,14 +108,15 @@ sync_waiters(const struct ccan_list_head *waitq)
     return cnt;
 }
 
-/* The GC.  Fibers of threads that have ended leave the list, as nobody resumes them: else they would be kept while +waitq+ is.  Who
- * only asks what the object refers to is told of nothing, as by stock: a collection may come meanwhile. */
+/* The GC.  Fibers of threads that have ended leave the list, as nobody resumes them: else they would be kept while +waitq+ is.  A
+ * list of another +fork_gen+ is its parent's.  Who only asks what the object refers to is told of nothing, as by stock: a collection
+ * may come meanwhile. */
 static void
-sync_mark_waiters(struct ccan_list_head *waitq)
+sync_mark_waiters(struct ccan_list_head *waitq, rb_serial_t fork_gen)
 {
     struct sync_waiter *waiter, *next;
 
-    if (!rb_during_gc()) return;
+    if (fork_gen != GET_VM()->fork_gen || !rb_during_gc()) return;
     ccan_list_for_each_safe(waitq, waiter, next, node) {
         if (waiter->th->status == THREAD_KILLED) ccan_list_del_init(&waiter->node);
         else                                     rb_gc_mark(waiter->kept);
@@ -223,7 +224,7 @@ mutex_free(void *ptr)
 static void
 mutex_mark_waiters(void *ptr)
 {
-    sync_mark_waiters(&((rb_mutex_t *)ptr)->waitq);
+    sync_mark_waiters(&((rb_mutex_t *)ptr)->waitq, GET_VM()->fork_gen); /* mutex_abandon_waiters */
 }
 
 /* In a child: only the Fibers of the current thread, the only one, wait. */

@@ -20,6 +20,11 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
     end
   RUBY
 
+  # A thread that has come to where it waits, and reports no exception.
+  STOPPED = <<~'RUBY'
+    def stopped(&wait) = Thread.new(&wait).tap { |thread| thread.report_on_exception = false; Thread.pass until thread.stop? }
+  RUBY
+
   # Both die in one collection, in either order.
   DIE = <<~'RUBY'
     def die(times)
@@ -162,12 +167,12 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
 
   # The others slept on.
   def test_waiter_that_is_woken_and_ends
-    assert_ractors(<<~'RUBY')
+    assert_ractors(STOPPED + <<~'RUBY')
       ends = [->(t) { t.kill }, ->(t) { t.raise(IOError, "no") }]
       40.times do |i|
         mutex = Mutex.new
         mutex.lock
-        waiters = Array.new(3) { Thread.new { mutex.synchronize { 1 } }.tap { |t| t.report_on_exception = false; Thread.pass until t.stop? } }
+        waiters = Array.new(3) { stopped { mutex.synchronize { 1 } } }
         mutex.unlock
         waiters.first(2).each(&ends[i % 2])
         assert_equal(1, waiters[2].join(10)&.value)
@@ -178,7 +183,7 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
 
   # It was woken for the one thing there is.
   def test_waiter_of_a_queue_that_is_woken_and_ends
-    assert_ractors(<<~'RUBY')
+    assert_ractors(STOPPED + <<~'RUBY')
       ends = [->(t) { t.kill }, ->(t) { t.raise(IOError, "no") }]
       waits = {
         Queue => [-> { Queue.new }, :pop, ->(q) { q << 1 }],
@@ -188,7 +193,7 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
       20.times do |i|
         waits.each do |name, (make, wait, give)|
           queue = make.call
-          waiters = Array.new(3) { Thread.new { wait.to_proc.call(queue) }.tap { |t| t.report_on_exception = false; Thread.pass until t.stop? } }
+          waiters = Array.new(3) { stopped { wait.to_proc.call(queue) } }
           give.call(queue)
           waiters.first(2).each(&ends[i % 2])
           assert_same(waiters[2], waiters[2].join(10), name.to_s)
@@ -196,7 +201,7 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
         end
 
         mutex, signal = Mutex.new, ConditionVariable.new
-        waiters = Array.new(3) { Thread.new { mutex.synchronize { signal.wait(mutex) } }.tap { |t| t.report_on_exception = false; Thread.pass until t.stop? } }
+        waiters = Array.new(3) { stopped { mutex.synchronize { signal.wait(mutex) } } }
         mutex.synchronize do
           signal.signal
           waiters.first(2).each(&ends[i % 2])
@@ -209,8 +214,7 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
 
   # Its time is over when it runs, or its scheduler has gone.
   def test_waiter_that_is_woken_and_does_not_take_it
-    assert_ractors(FORGETFUL + <<~'RUBY')
-      def stop(&wait) = Thread.new(&wait).tap { |t| Thread.pass until t.stop? }
+    assert_ractors(FORGETFUL + STOPPED + <<~'RUBY')
       # +give+ in time, and the thread cannot run before the time is over.
       def late(give)
         sleep 0.02
@@ -222,22 +226,22 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
 
       queue = SizedQueue.new(1)
       queue << 0
-      gives_up = stop { queue.push(1, timeout: 0.06) }
-      waits = stop { queue << 2 }
+      gives_up = stopped { queue.push(1, timeout: 0.06) }
+      waits = stopped { queue << 2 }
       late(-> { queue.pop })
       [gives_up, waits].each { |t| assert_same(t, t.join(10)) }
 
       mutex, signal = Mutex.new, ConditionVariable.new
-      gives_up = stop { mutex.synchronize { signal.wait(mutex, 0.06) } }
-      waits = stop { mutex.synchronize { signal.wait(mutex) } }
+      gives_up = stopped { mutex.synchronize { signal.wait(mutex, 0.06) } }
+      waits = stopped { mutex.synchronize { signal.wait(mutex) } }
       late(-> { signal.signal })
       gives_up.join
       signal.signal if gives_up.value # it was in time
       assert_same(waits, waits.join(10))
 
       queue = Queue.new
-      stop { Fiber.set_scheduler(Forgetful.new); Fiber.schedule { queue.pop }; Fiber.set_scheduler(nil); sleep }
-      waits = stop { queue.pop }
+      stopped { Fiber.set_scheduler(Forgetful.new); Fiber.schedule { queue.pop }; Fiber.set_scheduler(nil); sleep }
+      waits = stopped { queue.pop }
       queue << 3
       assert_equal(3, waits.join(10)&.value)
     RUBY
@@ -261,12 +265,10 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
 
   # Nothing is handed on to one that has begun to wait since: it was not signalled.
   def test_waiter_that_is_woken_and_ends_wakes_no_later_one
-    assert_ractors(<<~'RUBY')
+    assert_ractors(STOPPED + <<~'RUBY')
       20.times do |i|
         mutex, signal = Mutex.new, ConditionVariable.new
-        ends = Thread.new { mutex.synchronize { signal.wait(mutex) } }
-        ends.report_on_exception = false
-        Thread.pass until ends.stop?
+        ends = stopped { mutex.synchronize { signal.wait(mutex) } }
         assert_nil(mutex.synchronize { i.odd? ? signal.signal : signal.broadcast; ends.raise(IOError); signal.wait(mutex, 0.02) })
         assert_raise(IOError) { ends.join }
       end
@@ -275,7 +277,7 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
 
   # As in an ensure: nothing that is raised is lost.
   def test_raising_while_the_next_is_woken
-    assert_ractors(FORGETFUL + <<~'RUBY')
+    assert_ractors(FORGETFUL + STOPPED + <<~'RUBY')
       class Raises < Forgetful
         def unblock(*) = raise("no")
       end
@@ -285,11 +287,8 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
       $told = Queue.new
       [[Raises, ->(_) { }, "no", IOError], [Waits, ->(thread) { $told.pop; thread.raise("now") }, "now", NilClass]].each do |scheduler, meanwhile, *raised|
         queue = Queue.new
-        ends = Thread.new { queue.pop }
-        ends.report_on_exception = false
-        Thread.pass until ends.stop?
-        other = Thread.new { Fiber.set_scheduler(scheduler.new); Fiber.schedule { queue.pop }; Fiber.blocking { sleep } }
-        Thread.pass until other.stop?
+        ends = stopped { queue.pop }
+        other = stopped { Fiber.set_scheduler(scheduler.new); Fiber.schedule { queue.pop }; Fiber.blocking { sleep } }
         queue << 1
         ends.raise(IOError)
         meanwhile.call(ends)
@@ -487,9 +486,7 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
   # It, and threads that are none in the child, are in one list, on the stacks of all.
   def test_fork_while_a_fiber_waits
     omit "no fork" unless Process.respond_to?(:fork)
-    assert_separately(%w[-W0 --disable-gems], STATUS + FORGETFUL + <<~'RUBY', timeout: 60)
-      def stop(&wait) = Thread.new(&wait).tap { |thread| Thread.pass until thread.stop? }
-
+    assert_separately(%w[-W0 --disable-gems], STATUS + FORGETFUL + STOPPED + <<~'RUBY', timeout: 60)
       class Notes < Forgetful
         attr_reader :woken
         def unblock(_, fiber) = @woken = fiber
@@ -499,9 +496,9 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
         Thread.new do
           Fiber.set_scheduler(Notes.new)
           [0, 3].flat_map do |before|
-            threads = Array.new(before) { stop(&wait) }
+            threads = Array.new(before) { stopped(&wait) }
             fiber = Fiber.schedule(&wait)
-            threads += Array.new(3 - before) { stop(&wait) }
+            threads += Array.new(3 - before) { stopped(&wait) }
             [:kill, :resume, ->(f) { f.raise(IOError) rescue nil }].map do |how|
               pid = fork do
                 GC.start
@@ -517,10 +514,10 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
       end
 
       mutex = Mutex.new
-      stop { mutex.lock; sleep }
+      stopped { mutex.lock; sleep }
       assert_equal([5] * 6, forks.call(-> { mutex.synchronize { } }, lambda do |_|
         mutex.lock
-        last = stop { mutex.synchronize { } }
+        last = stopped { mutex.synchronize { } }
         GC.start
         mutex.unlock
         last.join(10)
