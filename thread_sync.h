@@ -147,7 +147,7 @@ sync_wake_next(VALUE waitq)
 }
 
 /* Jumps to where +state+ is caught, after one of +waitq+ was woken, for which a scheduler's #unblock may be run.  If that raises, or
- * this thread is to, meanwhile, it is as in an ensure; but who is killed stays so. */
+ * this thread is to, meanwhile, it is as in an ensure; but a thread that is killed stays so. */
 NORETURN(static void sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, struct ccan_list_head *waitq));
 
 static void
@@ -158,7 +158,7 @@ sync_wake_and_jump(rb_execution_context_t *ec, enum ruby_tag_type state, struct 
 
     if (state != TAG_RAISE) ec->errinfo = Qnil; /* it is none that Ruby code may see; else it is the cause of the next */
     if (!sync_all_end_p(rb_ec_thread_ptr(ec))) rb_protect(sync_wake_next, (VALUE)waitq, &raised);
-    if (raised && state != TAG_FATAL) EC_JUMP_TAG(ec, raised);
+    if (raised && (state != TAG_FATAL || errinfo == RUBY_FATAL_FIBER_KILLED)) EC_JUMP_TAG(ec, raised);
     ec->errinfo = errinfo;
     EC_JUMP_TAG(ec, state);
 }

@@ -299,6 +299,35 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
     RUBY
   end
 
+  # A Fiber that is killed wakes the next: what its thread is to raise meanwhile, or its end, is the thread's.
+  def test_fiber_that_is_killed_while_the_next_is_woken
+    assert_ractors(FORGETFUL + STOPPED + <<~'RUBY')
+      [-> { raise "no" }, -> { Thread.current.kill }].map do |unblock|
+        scheduler = Class.new(Forgetful) { define_method(:unblock) { |*| unblock.call } }
+        queue, go = Queue.new, Queue.new
+        seen = []
+        kills = stopped do
+          Fiber.set_scheduler(Forgetful.new)
+          fiber = Fiber.schedule { queue.pop }
+          Fiber.blocking { go.pop }
+          begin
+            fiber.kill
+          rescue RuntimeError
+            seen << $!.message
+          else
+            seen << :nothing
+          end
+        end
+        other = stopped { Fiber.set_scheduler(scheduler.new); Fiber.schedule { queue.pop }; Fiber.blocking { sleep } }
+        queue << 1
+        go << 1
+        kills.join(10)
+        other.kill.join
+        seen
+      end.then { |seen| assert_equal([["no"], []], seen) }
+    RUBY
+  end
+
   def test_maximum_of_a_queue_that_stays
     assert_ractors(FORGETFUL + <<~'RUBY')
       class Resumes < Forgetful
