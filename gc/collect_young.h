@@ -23,6 +23,8 @@
  * All of this is changed with the VM lock.
  */
 
+#include "lockfree/gc/thread_time.h"
+
 enum { GC_YOUNG_TURNS = 8, GC_YOUNG_LONG = 1000 * 1000 /* ns */ };
 
 void rb_fiber_pool_collection_begins(bool asked); /* fiber_pool.h */
@@ -32,7 +34,7 @@ static bool gc_young_wanted;     /* the next collection is one of these */
 static bool gc_young_asked;      /* the last one that began was */
 static bool gc_young_keeps_ages; /* of what it marks */
 static unsigned int gc_young_turn;
-static struct timespec gc_young_began;
+static uint64_t gc_young_began;
 static bool gc_young_measured;
 static uint64_t gc_young_took;   /* to mark, the last time: nanoseconds of the processor */
 
@@ -48,20 +50,17 @@ gc_young_begins(rb_objspace_t *objspace)
     if (rb_gc_multi_ractor_p() && gc_young_took < GC_YOUNG_LONG) gc_young_keeps_ages = ++gc_young_turn % GC_YOUNG_TURNS != 0;
 
     objspace->rgengc.last_major_gc++;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &gc_young_began);
+    gc_young_began = gc_thread_time();
 }
 
 /* The marking ends, which was a minor one, and so has been done at once. */
 static void
 gc_young_marked(void)
 {
-    struct timespec now;
-
     if (!gc_young_measured) return;
 
     gc_young_measured = false;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    gc_young_took = (now.tv_sec - gc_young_began.tv_sec) * UINT64_C(1000000000) + now.tv_nsec - gc_young_began.tv_nsec;
+    gc_young_took = gc_thread_time() - gc_young_began;
     rb_fiber_pool_marked(gc_young_took);
 }
 

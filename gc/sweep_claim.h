@@ -64,8 +64,8 @@
  * where the VM lock is held for another reason, and not before there is a second Ractor.
  */
 
-#include "hrtime.h"
 #include "lockfree/class_fields.h"
+#include "lockfree/gc/thread_time.h"
 #include "lockfree/gc/typed_free.h"
 
 #define GC_SWEEP_CLAIM_LOOKS_AT 32           /* pages */
@@ -354,11 +354,12 @@ gc_sweep_claim_work(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, co
     size_t collection = objspace->profile.count;
 
     rb_gc_cr_unlock(*lev);
-    rb_hrtime_t start = objspace->flags.measure_gc ? rb_hrtime_now() : 0; /* not the process's, whose others compute */
+    bool measured = objspace->flags.measure_gc;
+    uint64_t start = measured ? gc_thread_time() : 0;
     size_t malloc_freed = gc_malloc_freed;
     enum gc_sweep_claim_left left = gc_sweep_claimed_page(objspace, cache, dead, free_slots);
     malloc_freed = gc_malloc_freed - malloc_freed;
-    rb_hrtime_t time = start > 0 ? rb_hrtime_now() - start : 0;
+    uint64_t time = measured ? gc_thread_time() - start : 0;
     *lev = rb_gc_cr_lock();
 
     objspace->profile.sweeping_time_ns += time;

@@ -210,4 +210,17 @@ class TestLockfreeRactorGC < Test::Unit::TestCase
       assert_equal([nil] * 3, ractors.map(&:take))
     RUBY
   end
+
+  # Ractors sweep beside others that run, and while the system lets them wait: the time is the processor's, and their own.
+  def test_time_is_the_processors
+    assert_separately(%w[-W:no-experimental], <<~'RUBY', timeout: 60)
+      def times = [Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :float_millisecond), GC.stat(:time), GC.total_time / 1e6]
+      before = times
+      Array.new(8) { Ractor.new { 20_000.times { |k| Regexp.new("a#{k % 3}") } } }.each(&:take)
+      processor, stat, total = times.zip(before).map { |now, was| now - was }
+      assert_operator(stat, :<=, processor * 0.8)
+      assert_operator(total, :<=, processor * 0.8)
+      assert_operator(total, :>, 0)
+    RUBY
+  end
 end
