@@ -25,7 +25,8 @@
  *              a program's own, which would have been called
  *   names      as they were given; those for which main looks at the index, and
  *              for "etc", while etc.so is loaded, in each folder of $LOAD_PATH for
- *              an etc.rb: so does who asks, and has main load it if there is one.
+ *              an etc.rb: so does who asks, and has main load it if there is one;
+ *              if there was one, which is loaded, it is to be the first still.
  *              Not those that depend on the working directory or HOME, or that are
  *              being loaded; none while $LOAD_PATH has a folder that depends on the
  *              working directory or on a method
@@ -54,7 +55,7 @@ enum { LOADED_NAMES_MAX = 512, LOADED_REQUIRES = 4 };
 struct ractor_loaded {
     unsigned int epoch;
     const rb_callable_method_entry_t *requires[LOADED_REQUIRES];
-    VALUE names; /* a hidden Hash, not changed once published: to true, or to false where the index is not enough */
+    VALUE names; /* a hidden Hash, not changed once published: to what loaded_by_index says */
     VALUE path;  /* the folders of $LOAD_PATH, expanded, in a hidden Array */
 };
 
@@ -206,10 +207,26 @@ provided_p(VALUE name)
     return rb_feature_provided(StringValueCStr(name), &loading) && !loading;
 }
 
-/* Whether main's index says that +feature+ is loaded, and require looks no further: true; false, if it does if there is no file
- * for it that ends in .rb; else nil.  search_required of load.c. */
+/* The first file for +feature+ that ends in .rb in the folders of +path+, or nil: rb_find_file_ext of file.c.  Any Ractor. */
 static VALUE
-loaded_by_index(VALUE feature)
+ruby_file_in_path(VALUE path, VALUE feature)
+{
+    VALUE name = rb_str_plus(feature, rb_str_new_cstr(".rb")), file = rb_str_tmp_new(MAXPATHLEN + 2);
+    rb_enc_associate_index(file, rb_usascii_encindex());
+
+    for (long i = 0; i < RARRAY_LEN(path); i++) {
+        VALUE folder = RARRAY_AREF(path, i);
+        if (RSTRING_LEN(folder) == 0) continue;
+        rb_file_expand_path_internal(name, folder, 0, 0, file);
+        if (rb_file_load_ok(RSTRING_PTR(file))) return rb_str_new_cstr(RSTRING_PTR(file));
+    }
+    return Qnil;
+}
+
+/* Whether main's index says that +feature+ is loaded, and require looks no further: true; else what it has to find among the
+ * files that end in .rb in the folders of +path+: false for none, or the first one; else nil.  search_required of load.c. */
+static VALUE
+loaded_by_index(VALUE feature, VALUE path)
 {
     const char *name = StringValueCStr(feature), *extension = strrchr(name, '.');
 
@@ -219,24 +236,12 @@ loaded_by_index(VALUE feature)
     }
     bool ruby = provided_p(rb_str_plus(feature, rb_str_new_cstr(".rb")));
     bool library = provided_p(rb_str_plus(feature, rb_str_new_cstr(".so")));
-    if (ruby == library || (library && rb_is_absolute_path(name))) return Qnil;
-    return RBOOL(ruby);
-}
+    if (!library) return ruby ? Qtrue : Qnil;
+    if (rb_is_absolute_path(name)) return Qnil;
+    if (!ruby) return Qfalse;
 
-/* Whether a folder of +path+ has a file for +feature+ that ends in .rb: rb_find_file_ext of file.c.  Any Ractor. */
-static bool
-ruby_file_in_path_p(VALUE path, VALUE feature)
-{
-    VALUE name = rb_str_plus(feature, rb_str_new_cstr(".rb")), file = rb_str_tmp_new(MAXPATHLEN + 2);
-    rb_enc_associate_index(file, rb_usascii_encindex());
-
-    for (long i = 0; i < RARRAY_LEN(path); i++) {
-        VALUE folder = RARRAY_AREF(path, i);
-        if (RSTRING_LEN(folder) == 0) continue;
-        rb_file_expand_path_internal(name, folder, 0, 0, file);
-        if (rb_file_load_ok(RSTRING_PTR(file))) return true;
-    }
-    return false;
+    VALUE file = ruby_file_in_path(path, feature);
+    return !NIL_P(file) && provided_p(file) ? rb_fstring(file) : Qnil;
 }
 
 /* main has just found that +feature+ is loaded: keeps it, if this can be known again.  main's threads, which after the
@@ -250,7 +255,7 @@ ractor_loaded_add(VALUE feature)
     VALUE path = rb_get_expanded_load_path(); /* indexes it; for absolute names, require does not */
     if (!loaded_name_p(feature) || GET_VM()->load_path_check_cache || !ractor_lists_epoch(&epoch)) return Qnil;
     ractor_requires(requires);
-    VALUE by_index = requires_known_p(requires) ? loaded_by_index(feature) : Qnil;
+    VALUE by_index = requires_known_p(requires) ? loaded_by_index(feature, path) : Qnil;
     if (NIL_P(by_index)) return Qnil;
     if (!ractor_lists_epoch(&now) || now != epoch) return Qnil;
 
@@ -268,6 +273,16 @@ ractor_loaded_add(VALUE feature)
     return Qnil;
 }
 
+/* Whether the first file for +feature+ is the one that loaded_by_index says. */
+static bool
+ruby_file_in_path_p(VALUE said, VALUE path, VALUE feature)
+{
+    if (said == Qtrue) return true;
+
+    VALUE file = ruby_file_in_path(path, feature);
+    return NIL_P(file) ? said == Qfalse : said != Qfalse && !strcmp(RSTRING_PTR(file), RSTRING_PTR(said));
+}
+
 /* Whether main would find that +feature+ is loaded.  Any Ractor but main; false says nothing. */
 static bool
 ractor_loaded_p(VALUE feature)
@@ -281,7 +296,7 @@ ractor_loaded_p(VALUE feature)
     ractor_requires(requires);
     st_data_t by_index;
     bool found = loaded_holds_p(loaded, epoch, requires) && rb_hash_stlike_lookup(loaded->names, feature, &by_index) &&
-                 (RTEST((VALUE)by_index) || !ruby_file_in_path_p(loaded->path, feature));
+                 ruby_file_in_path_p((VALUE)by_index, loaded->path, feature);
     RB_GC_GUARD(known);
     return found;
 }

@@ -343,4 +343,24 @@ class TestLockfreeRactorLoaded < Test::Unit::TestCase
       ractors.each(&:take)
     RUBY
   end
+
+  # "socket" is socket.rb and socket.so, both loaded: it is the first file of that name that counts.
+  def test_names_of_a_file_of_ruby_and_a_library
+    assert_required(<<~'RUBY')
+      %w[digest objspace].each { |name| require name } # both loaded, in either order of the features
+      assert_equal([false] * 2, ask("digest", "objspace"))
+      assert_equal(0, asked { 20.times { assert_equal([false] * 2, ask("digest", "objspace")) } })
+
+      file("digest", "#{DIR}/first")
+      $LOAD_PATH.unshift("#{DIR}/first")
+      expected = require("digest")
+      assert_equal([false], ask("digest"))
+      $LOADED_FEATURES.delete("#{DIR}/first/digest.rb")
+      assert_equal([expected], ask("digest"))
+      assert_equal([false], ask("digest"))
+
+      file("objspace", "#{DIR}/last")
+      assert_equal([false], ask("objspace"))
+    RUBY
+  end
 end
