@@ -77,6 +77,12 @@
  * [5] A signal's handler may fork in the middle of a wait.  The child has no other
  * threads, but the forking one's records, whose neighbours lie on the stacks of
  * those: the lists are made anew with the own records only.
+ *
+ * [6] A Fiber whose scheduler waits for the file in the middle of the call may be
+ * forgotten there, and its thread may end: then its records leave the lists with
+ * it, or with the thread, and no closer waits for them.  So it is with a closer that
+ * waits for others of its Ractor, or leaves by an exception: the records know it no
+ * more.  While they do, they keep the objects with which it is woken.
  */
 
 #include <sys/stat.h>
@@ -85,10 +91,11 @@
 static bool thread_io_wait_events(rb_thread_t *th, int fd, int events, const struct timeval *timeout);
 
 struct waiting_fd {
-    struct ccan_list_node wfd_node; /* <=> waiting_fd_list.waiting, or a closer's of the same Ractor; the lock */
+    struct ccan_list_node wfd_node; /* <=> waiting_fd_list.waiting; the lock */
+    struct waiting_fd *outer;       /* of the same Fiber, from ec->waiting_fds on: [6] */
     rb_thread_t *th;
     int fd;
-    struct rb_io_close_wait_list *busy; /* a closer's of the same Ractor */
+    struct rb_io_close_wait_list *busy; /* a closer's of the same Ractor, who waits for this one; the lock */
     rb_atomic_t asking; /* the thread is, or is about to be, in the kernel with fd; written by it */
     rb_atomic_t closed; /* another Ractor closes fd; written with the lock */
 };
@@ -152,6 +159,7 @@ waiting_fd_unlock(struct waiting_fd_list *list)
 static inline void
 waiting_fd_init(struct waiting_fd *wfd, rb_thread_t *th, int fd)
 {
+    wfd->outer = NULL;
     wfd->th = th;
     wfd->fd = fd;
     wfd->busy = NULL;
@@ -176,19 +184,102 @@ waiting_fd_look_for_closers(struct waiting_fd *wfd, const struct waiting_fd_list
 static inline void
 waiting_fd_join(struct waiting_fd *wfd)
 {
+    rb_execution_context_t *ec = wfd->th->ec;
+    wfd->outer = ec->waiting_fds;
+    ec->waiting_fds = wfd;
+
     struct waiting_fd_list *list = waiting_fd_lock(wfd->fd);
     ccan_list_add(&list->waiting, &wfd->wfd_node);
     waiting_fd_look_for_closers(wfd, list);
     waiting_fd_unlock(list);
 }
 
-/* From its list, or a closer's. */
+/* With the lock.  A second time it does nothing. */
+static inline void
+waiting_fd_drop(struct waiting_fd *wfd)
+{
+    ccan_list_del_init(&wfd->wfd_node);
+    if (wfd->busy) RUBY_ATOMIC_DEC(wfd->busy->pending_fd_users);
+    wfd->busy = NULL;
+}
+
 static inline void
 waiting_fd_leave(struct waiting_fd *wfd)
 {
+    wfd->th->ec->waiting_fds = wfd->outer;
+
     struct waiting_fd_list *list = waiting_fd_lock(wfd->fd);
-    ccan_list_del(&wfd->wfd_node);
+    waiting_fd_drop(wfd);
     waiting_fd_unlock(list);
+}
+
+/* Who closed +fd+ waits for nobody any more: [6]. */
+static void
+waiting_fd_forget_closer(const struct rb_io_close_wait_list *busy)
+{
+    struct waiting_fd_list *list = waiting_fd_lock(busy->fd);
+    struct waiting_fd *wfd;
+    ccan_list_for_each(&list->waiting, wfd, wfd_node) {
+        if (wfd->busy == busy) wfd->busy = NULL;
+    }
+    waiting_fd_unlock(list);
+}
+
+/* The Fiber of +ec+ is freed; by whoever sweeps: [6].  A closer who sleeps is not woken: nobody would have been to wake him. */
+void
+rb_waiting_fds_forget(const rb_execution_context_t *ec)
+{
+    for (struct waiting_fd *wfd = ec->waiting_fds; wfd; wfd = wfd->outer) {
+        struct waiting_fd_list *list = waiting_fd_lock(wfd->fd);
+        waiting_fd_drop(wfd);
+        waiting_fd_unlock(list);
+    }
+    for (const struct rb_io_close_wait_list *busy = ec->closers; busy; busy = busy->outer) waiting_fd_forget_closer(busy);
+}
+
+/* What those that wait in +ec+ are to wake. */
+void
+rb_waiting_fds_mark(const rb_execution_context_t *ec)
+{
+    for (const struct waiting_fd *wfd = ec->waiting_fds; wfd; wfd = wfd->outer) {
+        if (!wfd->busy) continue;
+        rb_gc_mark(wfd->busy->closing_thread);
+        rb_gc_mark(wfd->busy->closing_fiber);
+        rb_gc_mark(wfd->busy->wakeup_mutex);
+    }
+}
+
+/* The Thread or nil of the closer who waits for a record of +th+ in +list+, which is dropped; Qundef if there is none. */
+static VALUE
+waiting_fd_drop_of_thread(struct waiting_fd_list *list, const rb_thread_t *th)
+{
+    struct waiting_fd *wfd;
+    VALUE closer = Qundef;
+
+    if (rb_multi_ractor_p()) rb_native_mutex_lock(&list->lock);
+    ccan_list_for_each(&list->waiting, wfd, wfd_node) {
+        if (wfd->busy && wfd->busy->closing_thread == th->self) wfd->busy = NULL;
+        if (wfd->th != th) continue;
+        closer = wfd->busy ? wfd->busy->closing_thread : Qnil;
+        waiting_fd_drop(wfd);
+        break;
+    }
+    waiting_fd_unlock(list);
+    return closer;
+}
+
+/* The calling thread ends, and with it what its Fibers wait for: [6]. */
+static void
+waiting_fds_end(const rb_thread_t *th)
+{
+    VALUE closer;
+
+    if (!th->root_fiber) return;
+    for (int i = 0; i < WAITING_FD_LISTS; i++) {
+        while (!UNDEF_P(closer = waiting_fd_drop_of_thread(&waiting_fd_lists[i], th))) {
+            if (!NIL_P(closer)) rb_thread_wakeup_alive(closer);
+        }
+    }
 }
 
 static inline bool
@@ -212,6 +303,23 @@ waiting_fd_ask(struct waiting_fd *wfd)
     if (LIKELY(!waiting_fd_closed_p(wfd))) return true;
     waiting_fd_asked(wfd);
     return false;
+}
+
+/* The scheduler of this Fiber is to wait for +fd+, in the middle of a call: returns what rb_waiting_fd_resume wants. */
+struct waiting_fd *
+rb_waiting_fd_pause(int fd)
+{
+    struct waiting_fd *wfd = GET_EC()->waiting_fds;
+    if (!wfd || wfd->fd != fd) return NULL;
+    waiting_fd_asked(wfd);
+    return wfd;
+}
+
+/* Whether the kernel may be asked again. */
+bool
+rb_waiting_fd_resume(struct waiting_fd *wfd)
+{
+    return !wfd || waiting_fd_ask(wfd);
 }
 
 /* Waits in the timer thread for +events+, where it may; whether they, or an interrupt, came: [2]. */
@@ -315,22 +423,44 @@ waiting_fd_own_p(const struct waiting_fd *wfd)
     return wfd->th->ractor == GET_RACTOR();
 }
 
-/* A waiter of the closer's Ractor, which does not go while that has its GVL, taken from the list of +fd+; or NULL. */
+/* A waiter of the closer's Ractor, which does not go while that has its GVL, and that +busy+ is to wait for; or NULL. */
 static struct waiting_fd *
-waiting_fd_take_own(int fd)
+waiting_fd_take_own(int fd, struct rb_io_close_wait_list *busy)
 {
     struct waiting_fd_list *list = waiting_fd_lock(fd);
     struct waiting_fd *wfd, *own = NULL;
 
     ccan_list_for_each(&list->waiting, wfd, wfd_node) {
-        if (wfd->fd == fd && waiting_fd_own_p(wfd)) {
+        if (wfd->fd == fd && !wfd->busy && waiting_fd_own_p(wfd)) {
             own = wfd;
-            ccan_list_del(&own->wfd_node);
+            own->busy = busy;
+            RUBY_ATOMIC_INC(busy->pending_fd_users);
             break;
         }
     }
     waiting_fd_unlock(list);
     return own;
+}
+
+static VALUE
+waiting_fd_closer_end(VALUE arg)
+{
+    const struct rb_io_close_wait_list *busy = (const struct rb_io_close_wait_list *)arg;
+    GET_EC()->closers = busy->outer;
+    waiting_fd_forget_closer(busy);
+    return Qnil;
+}
+
+/* Calls +func+, which closes the file and then waits for those whom rb_notify_fd_close has found: [6]. */
+VALUE
+rb_thread_closing_waited_fd(VALUE (*func)(VALUE), VALUE arg, int fd, struct rb_io_close_wait_list *busy)
+{
+    rb_execution_context_t *ec = GET_EC();
+
+    busy->fd = fd;
+    busy->outer = ec->closers;
+    ec->closers = busy;
+    return rb_ensure(func, arg, waiting_fd_closer_end, (VALUE)busy);
 }
 
 /* Tells each waiter of another Ractor, and again who has been told and still asks; returns whether somebody does. */
@@ -412,7 +542,8 @@ waiting_fd_atfork_first(rb_thread_t *th, struct waiting_fd_own *own)
     ccan_list_head_init(&own->closing);
     for (int i = 0; i < WAITING_FD_LISTS; i++) {
         ccan_list_for_each_safe(&waiting_fd_lists[i].waiting, wfd, next_wfd, wfd_node) {
-            ccan_list_del(&wfd->wfd_node);
+            ccan_list_del_init(&wfd->wfd_node);
+            if (wfd->busy && wfd->busy->closing_thread != th->self) wfd->busy = NULL; /* that closer is no more */
             if (wfd->th == th) ccan_list_add_tail(&own->waiting, &wfd->wfd_node);
         }
         ccan_list_for_each_safe(&waiting_fd_lists[i].closing, closing, next_closing, node) {

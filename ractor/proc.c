@@ -98,9 +98,9 @@ value_shareable_p(VALUE value)
 void
 rb_proc_ractor_check_c_code(VALUE self)
 {
-    const struct rb_block *block = &((const rb_proc_t *)RTYPEDDATA_DATA(self))->block;
+    const struct rb_block *block = vm_proc_block(self);
     while (block->type == block_type_proc) {
-        block = &((const rb_proc_t *)RTYPEDDATA_DATA(block->as.proc))->block;
+        block = vm_proc_block(block->as.proc);
     }
     if (block->type != block_type_ifunc) return; /* a Symbol's */
     if (value_shareable_p((VALUE)block->as.captured.code.ifunc->data)) return;

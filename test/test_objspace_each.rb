@@ -126,4 +126,25 @@ class TestLockfreeObjspaceEach < Test::Unit::TestCase
       assert_equal([[String]] * 2 + [:made] * 2, (finders + makers).map(&:take))
     RUBY
   end
+
+  # What another Ractor has begun to make has not all that belongs to it: its Ractor stands in the middle, to collect.
+  def test_racing_walks_and_objects_half_made
+    assert_separately([{ "RUBY_GC_MALLOC_LIMIT" => "30000", "RUBY_GC_MALLOC_LIMIT_MAX" => "30000" }, *%w[-W:no-experimental]], <<~'RUBY', timeout: 120, ignore_stderr: true)
+      require "objspace"
+      makes = ["ObjectSpace::WeakKeyMap.new", "1.then { 2.then { 3 } }"]
+      makers = makes.flat_map do |make|
+        Array.new(2) { Ractor.new(make) { |make| 3_000.times { eval(make) }; :made } }
+      end
+      done = false
+      walker = Thread.new do
+        until done
+          ObjectSpace.memsize_of_all
+          TracePoint.new(:line) { }.enable { }
+        end
+      end
+      assert_equal([:made] * 4, makers.map(&:take))
+      done = true
+      walker.join
+    RUBY
+  end
 end

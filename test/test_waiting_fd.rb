@@ -529,4 +529,112 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
       assert_equal([0] * 4, results)
     RUBY
   end
+
+  # A scheduler that forgets whom it waits for, or goes with its thread: [6].
+  FORGETFUL = <<~'RUBY'
+    class Forgetful
+      def initialize(loop) = @loop = loop
+      def io_wait(_io, _events, _timeout) = @loop.transfer
+      def block(*) = @loop.transfer
+      def unblock(*) = nil
+      def kernel_sleep(*) = @loop.transfer
+      def close = nil
+      def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:transfer)
+    end
+
+    def forget(&block)
+      Thread.new { Fiber.set_scheduler(Forgetful.new(Fiber.current)); Fiber.schedule(&block) }.join
+    end
+
+    def collect
+      GC.start
+      20.times { Thread.new { Fiber.new { [1].each { } }.resume }.join }
+      GC.start
+    end
+
+    def waits
+      r, w = IO.pipe
+      forget { r.read(1) }
+      forget { r.timeout = 5; r.readpartial(1) }
+      forget { w.write("x" * 200_000) }
+      yield
+      [r, w].each(&:close)
+      [r, w].map(&:closed?)
+    end
+  RUBY
+
+  def assert_forgotten(code)
+    assert_separately(%w[-W:no-experimental], "#{FORGETFUL}#{code}\n" + <<~'RUBY', timeout: 60)
+      assert_equal([true, true], forgotten)
+      assert_equal([[true, true]] * 4, Array.new(4) { Ractor.new { forgotten } }.map(&:take))
+      assert_equal("a", IO.pipe.then { |r, w| w << "a"; w.close; r.read })
+    RUBY
+  end
+
+  def test_closing_what_a_forgotten_fiber_waits_for = assert_forgotten("def forgotten = waits { collect }")
+
+  def test_closing_what_a_fiber_of_a_thread_that_has_ended_waits_for = assert_forgotten("def forgotten = waits { }")
+
+  # The Fiber that closes is forgotten, and who reads leaves when it is gone, or before.
+  def test_closer_that_is_forgotten
+    assert_forgotten(<<~'RUBY')
+      def forgotten
+        [-> { collect }, -> { }].map do |after|
+          r, w = IO.pipe
+          reader = Thread.new { r.read rescue $!.class }
+          Thread.pass until reader.stop?
+          forget { r.close }
+          after.call
+          w.close
+          reader.value == IOError
+        end
+      end
+    RUBY
+  end
+
+  def test_closer_that_is_killed_while_it_waits
+    assert_forgotten(<<~'RUBY')
+      def forgotten
+        [:kill, :raise].map do |how|
+          r, w = IO.pipe
+          reader = Thread.new { Thread.handle_interrupt(IOError => :never) { r.read(1) } rescue $!.class }
+          Thread.pass until reader.stop?
+          closer = Thread.new { r.close }
+          closer.report_on_exception = false
+          Thread.pass until closer.stop?
+          closer.send(how)
+          closer.join rescue nil
+          collect
+          w << "a"
+          reader.join
+          w.close
+          true
+        end
+      end
+    RUBY
+  end
+
+  # Who closes does not wait for a Fiber that is in its scheduler, and the Fiber is told when it is resumed.
+  def test_closing_what_a_fiber_of_another_ractor_waits_for
+    assert_separately(%w[-W:no-experimental], FORGETFUL + <<~'RUBY', timeout: 30)
+      r, _w = IO.pipe
+      ractor = Ractor.new(r.fileno) do |number|
+        waiting = nil
+        Thread.new do
+          Fiber.set_scheduler(Forgetful.new(Fiber.current))
+          waiting = Fiber.schedule { IO.for_fd(number, autoclose: false).read(1) rescue Ractor.yield([$!.class, $!.message]) }
+          Ractor.yield :waits
+          Ractor.receive
+          waiting.transfer(true)
+        end.join
+        nil
+      end
+      assert_equal(:waits, ractor.take)
+      start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      r.close
+      assert_operator(Process.clock_gettime(Process::CLOCK_MONOTONIC) - start, :<, 0.9) # WAITING_FD_PATIENCE is 1
+      ractor.send(:go)
+      assert_equal([IOError, "stream closed in another thread"], ractor.take)
+    RUBY
+  end
 end

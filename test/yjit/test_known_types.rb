@@ -1,6 +1,6 @@
 # frozen_string_literal: true
-# yjit/test_known_types.rb - yjit_guard_extended_string.patch, yjit_unknown_results.patch, yjit_splat_inlined.patch, ractor/move.c: what YJIT takes a value for
-# is what it is.
+# yjit/test_known_types.rb - yjit_guard_extended_string.patch, yjit_unknown_results.patch, yjit_splat_inlined.patch,
+# yjit_local_number.patch, ractor/move.c: what YJIT takes a value for is what it is.
 
 require "test/unit"
 
@@ -105,6 +105,18 @@ class TestLockfreeYjitKnownTypes < Test::Unit::TestCase
       assert_equal([50, 5, calls], [calls.splat(:value, []), calls.splat(:rest, [1]), calls.splat(:itself!, [])])
       assert_equal([:arguments] * 3, [calls.splat(:value, [1, 2]), calls.splat(:rest, []), calls.splat(:itself!, [1])])
       assert_equal(5, calls.splat(:rest, [1, 2, 3]))
+    RUBY
+  end
+
+  # The 257th variable had the register of the first.
+  def test_more_variables_than_have_a_number_in_a_byte
+    assert_compiled_calls(<<~'RUBY')
+      [256, 257, 258, 300].each do |n|
+        names = (1..n).map { |k| "v#{k}" }
+        set = names.map.with_index(1) { |name, k| "#{name} = #{k}" }.join("; ")
+        eval("def plain_#{n} = (#{set}; #{names.join(" + ")}); def block_#{n} = (#{set}; [1].each { return #{names.join(" + ")} })")
+        10.times { assert_equal([n * (n + 1) / 2] * 2, [send("plain_#{n}"), send("block_#{n}")]) }
+      end
     RUBY
   end
 end

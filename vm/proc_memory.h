@@ -1,0 +1,94 @@
+#ifndef LOCKFREE_VM_PROC_MEMORY_H
+#define LOCKFREE_VM_PROC_MEMORY_H
+/**********************************************************************
+
+  vm/proc_memory.h - a Proc, and the variables that it closes over, are one object each
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of vm_core.h.
+ *
+ * Problem.  Upstream's Proc is a slot of the heap and a piece of malloc's memory, and
+ * so is each environment (imemo_env) that it closes over.  Who sweeps frees what
+ * another Ractor has allocated: each piece goes through the lock of another's arena,
+ * and its header is read where it is in no cache.  `proc {}` in 8 Ractors took twice
+ * the processor's time that it takes in one thread.
+ *
+ * Solution.  Both lie in their slots:
+ *
+ *     Proc         | RTypedData                 | rb_proc_t, or cfunc_proc_t |
+ *     environment  | flags, iseq, ep, env_size  | variables ... ep[0], ep[1]  |
+ *
+ * An environment of more variables than the largest slot holds (72) has its body in
+ * malloc's memory, as upstream's all have.
+ *
+ * [A] Neither is moved.  Frames point into environments (ep), and C functions into
+ *     Procs (struct rb_block, struct rb_captured_block) while they allocate, with
+ *     nothing on the stack that the collector would take for the object.  So each
+ *     pins itself when it is marked.
+ * [B] The body is the env_size words that end with ep[VM_ENV_DATA_INDEX_ENV].
+ */
+
+/* The rb_proc_t of a Proc.  Any Ractor that has the Proc. */
+static inline rb_proc_t *
+rb_vm_proc_ptr(VALUE procval)
+{
+    VM_ASSERT(RTYPEDDATA_EMBEDDED_P(procval));
+    return (rb_proc_t *)(procval + offsetof(struct RTypedData, data));
+}
+
+/* Pins +obj+ ([A]).  The collector, which marks it; who asks what it refers to (ObjectSpace) is told of nothing. */
+void rb_vm_pin_itself(VALUE obj);
+
+/* Pins the Proc that +proc+ is of; see there. */
+static inline void
+rb_vm_proc_pin(const rb_proc_t *proc)
+{
+    rb_vm_pin_itself((VALUE)proc - offsetof(struct RTypedData, data));
+}
+
+/* The env_size words of +env+ ([B]). */
+static inline VALUE *
+rb_vm_env_body(const rb_env_t *env)
+{
+    return (VALUE *)env->ep + VM_ENV_DATA_INDEX_ENV + 1 - env->env_size;
+}
+
+static inline bool
+rb_vm_env_embedded_p(const rb_env_t *env)
+{
+    return rb_vm_env_body(env) == (VALUE *)(env + 1);
+}
+
+/* Pins +env+ if its body is in it; see there. */
+static inline void
+rb_vm_env_pin(const rb_env_t *env)
+{
+    if (rb_vm_env_embedded_p(env)) rb_vm_pin_itself((VALUE)env);
+}
+
+/* The bytes of +env+ that are not in its slot. */
+static inline size_t
+rb_vm_env_memsize(const rb_env_t *env)
+{
+    return rb_vm_env_embedded_p(env) ? 0 : env->env_size * sizeof(VALUE);
+}
+
+/* Frees what +env+, which is dead, has beside its slot.  Its ep is NULL if it was never made. */
+static inline void
+rb_vm_env_free_body(const rb_env_t *env)
+{
+    if (env->ep && !rb_vm_env_embedded_p(env)) ruby_xfree(rb_vm_env_body(env));
+}
+
+/*
+ * A new environment of +env_size+ words, which are not set, but for
+ * ep[VM_ENV_DATA_INDEX_ENV]; the caller sets them before it allocates again.
+ * Raises NoMemoryError.
+ */
+rb_env_t *rb_vm_env_new(const rb_iseq_t *iseq, unsigned int env_size);
+
+#endif /* LOCKFREE_VM_PROC_MEMORY_H */
