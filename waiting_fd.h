@@ -249,35 +249,48 @@ rb_waiting_fds_mark(const rb_execution_context_t *ec)
     }
 }
 
-/* The Thread or nil of the closer who waits for a record of +th+ in +list+, which is dropped; Qundef if there is none. */
-static VALUE
-waiting_fd_drop_of_thread(struct waiting_fd_list *list, const rb_thread_t *th)
+/* Who closed the file may go on. */
+static void
+waiting_fd_wake_closer(VALUE closing_thread, VALUE closing_fiber)
+{
+    VALUE scheduler = rb_thread_ptr(closing_thread)->scheduler;
+
+    if (NIL_P(scheduler)) rb_thread_wakeup_alive(closing_thread);
+    else rb_fiber_scheduler_unblock(scheduler, closing_thread, closing_fiber);
+}
+
+/* Drops a record of +th+ in +list+, and says who waited for it; whether there is one. */
+static bool
+waiting_fd_drop_of_thread(struct waiting_fd_list *list, const rb_thread_t *th, VALUE *closing_thread, VALUE *closing_fiber)
 {
     struct waiting_fd *wfd;
-    VALUE closer = Qundef;
+    bool found = false;
 
     if (rb_multi_ractor_p()) rb_native_mutex_lock(&list->lock);
     ccan_list_for_each(&list->waiting, wfd, wfd_node) {
         if (wfd->busy && wfd->busy->closing_thread == th->self) wfd->busy = NULL;
         if (wfd->th != th) continue;
-        closer = wfd->busy ? wfd->busy->closing_thread : Qnil;
+
+        *closing_thread = wfd->busy ? wfd->busy->closing_thread : Qnil;
+        *closing_fiber = wfd->busy ? wfd->busy->closing_fiber : Qnil;
         waiting_fd_drop(wfd);
+        found = true;
         break;
     }
     waiting_fd_unlock(list);
-    return closer;
+    return found;
 }
 
 /* The calling thread ends, and with it what its Fibers wait for: [6]. */
 static void
 waiting_fds_end(const rb_thread_t *th)
 {
-    VALUE closer;
+    VALUE closing_thread, closing_fiber;
 
     if (!th->root_fiber) return;
     for (int i = 0; i < WAITING_FD_LISTS; i++) {
-        while (!UNDEF_P(closer = waiting_fd_drop_of_thread(&waiting_fd_lists[i], th))) {
-            if (!NIL_P(closer)) rb_thread_wakeup_alive(closer);
+        while (waiting_fd_drop_of_thread(&waiting_fd_lists[i], th, &closing_thread, &closing_fiber)) {
+            if (!NIL_P(closing_thread)) waiting_fd_wake_closer(closing_thread, closing_fiber);
         }
     }
 }
@@ -542,9 +555,13 @@ waiting_fd_atfork_first(rb_thread_t *th, struct waiting_fd_own *own)
     ccan_list_head_init(&own->closing);
     for (int i = 0; i < WAITING_FD_LISTS; i++) {
         ccan_list_for_each_safe(&waiting_fd_lists[i].waiting, wfd, next_wfd, wfd_node) {
-            ccan_list_del_init(&wfd->wfd_node);
             if (wfd->busy && wfd->busy->closing_thread != th->self) wfd->busy = NULL; /* that closer is no more */
-            if (wfd->th == th) ccan_list_add_tail(&own->waiting, &wfd->wfd_node);
+            if (wfd->th != th) {
+                waiting_fd_drop(wfd);
+                continue;
+            }
+            ccan_list_del(&wfd->wfd_node);
+            ccan_list_add_tail(&own->waiting, &wfd->wfd_node);
         }
         ccan_list_for_each_safe(&waiting_fd_lists[i].closing, closing, next_closing, node) {
             ccan_list_del_init(&closing->node);

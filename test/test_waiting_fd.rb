@@ -637,4 +637,64 @@ class TestLockfreeWaitingFd < Test::Unit::TestCase
       assert_equal([IOError, "stream closed in another thread"], ractor.take)
     RUBY
   end
+
+  # In the child the closer's stack is there, and of the Fiber that it waited for only what the collector finds.
+  def test_fork_in_the_middle_of_a_close
+    omit("no fork") unless Process.respond_to?(:fork)
+    assert_separately(%w[-W:no-experimental], FORGETFUL + <<~'RUBY', timeout: 60)
+      Thread.report_on_exception = false
+      r, _w = IO.pipe
+      waiting = nil
+      Thread.new do
+        Fiber.set_scheduler(Forgetful.new(Fiber.current))
+        waiting = Fiber.schedule { r.read(1) }
+        loop { sleep rescue nil }
+      end
+      Thread.pass until waiting
+      main = Thread.current
+      child = nil
+      trap(:USR1) { child = fork; raise "out" unless child }
+      Thread.new { sleep 0.1; Process.kill(:USR1, $$); sleep 0.5; main.raise("done") }
+      begin
+        r.close
+      rescue RuntimeError
+        unless child
+          deep = ->(n) { n == 0 ? GC.start : [n].each { deep.(n - 1) } }
+          20.times { |n| deep.(n) }
+          waiting = nil
+          20.times { |n| deep.(n) }
+          exit!(0)
+        end
+      end
+      Process.wait(child)
+      assert_equal(0, $?.exitstatus || $?.to_s)
+    RUBY
+  end
+
+  # The closer is a Fiber, which its scheduler resumes when the thread that it waits for has ended.
+  def test_scheduled_closer_of_what_a_thread_that_ends_waits_for
+    assert_separately(%w[-W:no-experimental], FORGETFUL + <<~'RUBY', timeout: 60)
+      Thread.report_on_exception = false
+      class Waking < Forgetful
+        attr_reader :woken
+        def unblock(_blocker, fiber) = @woken = fiber
+      end
+      r, _w = IO.pipe
+      waits = nil
+      reader = Thread.new do
+        Fiber.set_scheduler(Forgetful.new(Fiber.current))
+        waits = Fiber.schedule { r.read(1) }
+        sleep
+      end
+      Thread.pass until waits
+      closer = Thread.new do
+        Fiber.set_scheduler(scheduler = Waking.new(Fiber.current))
+        closing = Fiber.schedule { r.close }
+        reader.join rescue nil
+        closing.transfer if scheduler.woken.equal?(closing)
+        r.closed?
+      end
+      assert_equal(true, closer.value)
+    RUBY
+  end
 end

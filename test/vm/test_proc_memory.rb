@@ -92,6 +92,27 @@ class TestLockfreeProcMemory < Test::Unit::TestCase
     RUBY
   end
 
+  # A Method's Proc is no larger than another, and has the environment of who asked for it.
+  def test_compared_with_its_copy
+    omit "no compaction" unless compacts?
+    assert_closures(<<~'RUBY')
+      plus = 1.method(:+)
+      other = plus.to_proc
+      kept = []
+      20.times do |k|
+        pairs = Array.new(4_000) { made = plus.to_proc; [made, made.dup] }
+        kept << "a" * 200_000 << pairs.last
+        assert_equal(4_000, pairs.count { |made, copy| made == copy && made != other })
+      end
+      GC.verify_compaction_references(toward: :empty, expand_heap: true)
+      kept.grep(Array).each { |made, copy| assert_equal([true, 3, 4], [made == copy, made.call(2), copy.call(3)]) }
+      copies = Array.new(100) { plus.to_proc.dup }
+      GC.start
+      assert_equal([5] * 100, copies.map { |copy| copy.call(4) })
+      assert_equal(1, copies.last.binding.receiver)
+    RUBY
+  end
+
   # Who asks what a Proc refers to is not told of the Proc, and how much memory it has is as much as its slot.
   def test_asked
     assert_closures(<<~'RUBY')
