@@ -17,22 +17,17 @@ rb_vm_pin_itself(VALUE obj)
 }
 
 rb_env_t *
-rb_vm_env_new(const rb_iseq_t *iseq, unsigned int env_size)
+rb_vm_env_new(const rb_iseq_t *iseq, unsigned int size)
 {
-    size_t embedded = sizeof(rb_env_t) + env_size * sizeof(VALUE), size = embedded;
-    VALUE *body = NULL;
-
-    if (!rb_gc_size_allocatable_p(embedded)) {
-        body = ALLOC_N(VALUE, env_size);
-        size = sizeof(rb_env_t);
-    }
-
+    const size_t embedded = sizeof(rb_env_t) + size * sizeof(VALUE);
+    const bool embeds = rb_gc_size_allocatable_p(embedded);
+    VALUE *body = embeds ? NULL : ALLOC_N(VALUE, size);
     VALUE flags = T_IMEMO | FL_WB_PROTECTED | ((VALUE)imemo_env << FL_USHIFT);
-    NEWOBJ_OF(env, rb_env_t, (VALUE)iseq, flags, size, 0);
+    NEWOBJ_OF(env, rb_env_t, (VALUE)iseq, flags, embeds ? embedded : sizeof(struct rb_env_with_body), 0);
 
-    if (!body) body = (VALUE *)(env + 1);
-    env->env_size = env_size;
-    env->ep = body + env_size - 1 - VM_ENV_DATA_INDEX_ENV;
-    body[env_size - 1] = (VALUE)env;
+    if (embeds) body = (VALUE *)(env + 1);
+    else ((struct rb_env_with_body *)env)->body = body;
+    env->ep = body + size - 1 - VM_ENV_DATA_INDEX_ENV;
+    body[size - 1] = (VALUE)env;
     return env;
 }

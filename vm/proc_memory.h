@@ -19,17 +19,17 @@
  *
  * Solution.  Both lie in their slots:
  *
- *     Proc         | RTypedData                 | rb_proc_t, or cfunc_proc_t |
- *     environment  | flags, iseq, ep, env_size  | variables ... ep[0], ep[1]  |
+ *     Proc         | RTypedData       | rb_proc_t, or cfunc_proc_t |
+ *     environment  | flags, iseq, ep  | variables ... ep[0], ep[1]  |
  *
- * An environment of more variables than the largest slot holds (72) has its body in
- * malloc's memory, as upstream's all have.
+ * An environment of more variables than the largest slot holds (73) has its body in
+ * malloc's memory, as upstream's all have, and what is behind ep says where.
  *
  * [A] Neither is moved.  Frames point into environments (ep), and C functions into
  *     Procs (struct rb_block, struct rb_captured_block) while they allocate, with
  *     nothing on the stack that the collector would take for the object.  So each
  *     pins itself when it is marked.
- * [B] The body is the env_size words that end with ep[VM_ENV_DATA_INDEX_ENV].
+ * [B] The body ends with ep[VM_ENV_DATA_INDEX_ENV].
  */
 
 /* The rb_proc_t of a Proc.  Any Ractor that has the Proc. */
@@ -50,17 +50,31 @@ rb_vm_proc_pin(const rb_proc_t *proc)
     rb_vm_pin_itself((VALUE)proc - offsetof(struct RTypedData, data));
 }
 
-/* The env_size words of +env+ ([B]). */
-static inline VALUE *
-rb_vm_env_body(const rb_env_t *env)
-{
-    return (VALUE *)env->ep + VM_ENV_DATA_INDEX_ENV + 1 - env->env_size;
-}
+/* An environment whose body is in malloc's memory. */
+struct rb_env_with_body {
+    rb_env_t env;
+    VALUE *body;
+};
 
+/* Whether ep is in the page that the slot is in (HEAP_PAGE_ALIGN_LOG): nothing of malloc's is in a page of the heap. */
 static inline bool
 rb_vm_env_embedded_p(const rb_env_t *env)
 {
-    return rb_vm_env_body(env) == (VALUE *)(env + 1);
+    return ((uintptr_t)env->ep ^ (uintptr_t)env) >> 16 == 0;
+}
+
+/* The words of +env+ ([B]). */
+static inline VALUE *
+rb_vm_env_body(const rb_env_t *env)
+{
+    return rb_vm_env_embedded_p(env) ? (VALUE *)(env + 1) : ((const struct rb_env_with_body *)env)->body;
+}
+
+/* How many they are. */
+static inline unsigned int
+rb_vm_env_size(const rb_env_t *env)
+{
+    return (unsigned int)(env->ep + VM_ENV_DATA_INDEX_ENV + 1 - rb_vm_env_body(env));
 }
 
 /* Pins +env+ if its body is in it; see there. */
@@ -74,7 +88,7 @@ rb_vm_env_pin(const rb_env_t *env)
 static inline size_t
 rb_vm_env_memsize(const rb_env_t *env)
 {
-    return rb_vm_env_embedded_p(env) ? 0 : env->env_size * sizeof(VALUE);
+    return rb_vm_env_embedded_p(env) ? 0 : rb_vm_env_size(env) * sizeof(VALUE);
 }
 
 /* Frees what +env+, which is dead, has beside its slot.  Its ep is NULL if it was never made. */
@@ -85,10 +99,10 @@ rb_vm_env_free_body(const rb_env_t *env)
 }
 
 /*
- * A new environment of +env_size+ words, which are not set, but for
+ * A new environment of +size+ words, which are not set, but for
  * ep[VM_ENV_DATA_INDEX_ENV]; the caller sets them before it allocates again.
  * Raises NoMemoryError.
  */
-rb_env_t *rb_vm_env_new(const rb_iseq_t *iseq, unsigned int env_size);
+rb_env_t *rb_vm_env_new(const rb_iseq_t *iseq, unsigned int size);
 
 #endif /* LOCKFREE_VM_PROC_MEMORY_H */
