@@ -39,6 +39,8 @@
  * (gc/sweep_claim.h).
  */
 
+STATIC_ASSERT(env_is_known_by_its_page, HEAP_PAGE_ALIGN_LOG == 16 && HEAP_PAGE_SIZE == HEAP_PAGE_ALIGN); /* vm/proc_memory.h */
+
 static inline size_t *
 gc_page_words_load_acquire(size_t *const *field)
 {

@@ -56,7 +56,7 @@ struct rb_env_with_body {
     VALUE *body;
 };
 
-/* Whether ep is in the page that the slot is in (HEAP_PAGE_ALIGN_LOG): nothing of malloc's is in a page of the heap. */
+/* Whether ep is in the page that the slot is in (HEAP_PAGE_ALIGN_LOG is 16): nothing of malloc's is in a page of the heap. */
 static inline bool
 rb_vm_env_embedded_p(const rb_env_t *env)
 {
@@ -84,11 +84,11 @@ rb_vm_env_pin(const rb_env_t *env)
     if (rb_vm_env_embedded_p(env)) rb_vm_pin_itself((VALUE)env);
 }
 
-/* The bytes of +env+ that are not in its slot. */
+/* The bytes of +env+ that are not in its slot; none while it is made. */
 static inline size_t
 rb_vm_env_memsize(const rb_env_t *env)
 {
-    return rb_vm_env_embedded_p(env) ? 0 : rb_vm_env_size(env) * sizeof(VALUE);
+    return !env->ep || rb_vm_env_embedded_p(env) ? 0 : rb_vm_env_size(env) * sizeof(VALUE);
 }
 
 /* Frees what +env+, which is dead, has beside its slot.  Its ep is NULL if it was never made. */
