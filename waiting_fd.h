@@ -116,7 +116,6 @@ static struct waiting_fd_list {
     struct ccan_list_head waiting, closing;
 } waiting_fd_lists[WAITING_FD_LISTS];
 
-#define WAITING_FD_NO_OTHERS (-1) /* rb_io_close_wait_list.fd_of_others */
 #define WAITING_FD_PATIENCE (1 * RB_HRTIME_PER_SEC)
 #define WAITING_FD_LONGEST_STEP (10 * RB_HRTIME_PER_MSEC)
 
@@ -137,13 +136,19 @@ waiting_fd_list_of(int fd)
     return &waiting_fd_lists[(unsigned int)fd % WAITING_FD_LISTS];
 }
 
-/* The list of +fd+, with its lock, if there are several Ractors.  To be followed by waiting_fd_unlock. */
+/* Takes the lock, if there are several Ractors.  To be followed by waiting_fd_unlock. */
+static inline struct waiting_fd_list *
+waiting_fd_lock_list(struct waiting_fd_list *list)
+{
+    if (rb_multi_ractor_p()) rb_native_mutex_lock(&list->lock);
+    return list;
+}
+
+/* The list of +fd+, with its lock. */
 static inline struct waiting_fd_list *
 waiting_fd_lock(int fd)
 {
-    struct waiting_fd_list *list = waiting_fd_list_of(fd);
-    if (rb_multi_ractor_p()) rb_native_mutex_lock(&list->lock);
-    return list;
+    return waiting_fd_lock_list(waiting_fd_list_of(fd));
 }
 
 static inline void
@@ -159,7 +164,6 @@ waiting_fd_unlock(struct waiting_fd_list *list)
 static inline void
 waiting_fd_init(struct waiting_fd *wfd, rb_thread_t *th, int fd)
 {
-    wfd->outer = NULL;
     wfd->th = th;
     wfd->fd = fd;
     wfd->busy = NULL;
@@ -204,13 +208,18 @@ waiting_fd_drop(struct waiting_fd *wfd)
 }
 
 static inline void
-waiting_fd_leave(struct waiting_fd *wfd)
+waiting_fd_leave_list(struct waiting_fd *wfd)
 {
-    wfd->th->ec->waiting_fds = wfd->outer;
-
     struct waiting_fd_list *list = waiting_fd_lock(wfd->fd);
     waiting_fd_drop(wfd);
     waiting_fd_unlock(list);
+}
+
+static inline void
+waiting_fd_leave(struct waiting_fd *wfd)
+{
+    wfd->th->ec->waiting_fds = wfd->outer;
+    waiting_fd_leave_list(wfd);
 }
 
 /* Who closed +fd+ waits for nobody any more: [6]. */
@@ -225,16 +234,14 @@ waiting_fd_forget_closer(const struct rb_io_close_wait_list *busy)
     waiting_fd_unlock(list);
 }
 
-/* The Fiber of +ec+ is freed; by whoever sweeps: [6].  A closer who sleeps is not woken: nobody would have been to wake him. */
+/* The stack of +ec+ goes: its Fiber is freed, by whoever sweeps ([6]), or a continuation is put over it.  A closer who sleeps is
+ * not woken: nobody would have been to wake him. */
 void
-rb_waiting_fds_forget(const rb_execution_context_t *ec)
+rb_waiting_fds_forget(rb_execution_context_t *ec)
 {
-    for (struct waiting_fd *wfd = ec->waiting_fds; wfd; wfd = wfd->outer) {
-        struct waiting_fd_list *list = waiting_fd_lock(wfd->fd);
-        waiting_fd_drop(wfd);
-        waiting_fd_unlock(list);
-    }
+    for (struct waiting_fd *wfd = ec->waiting_fds; wfd; wfd = wfd->outer) waiting_fd_leave_list(wfd);
     for (const struct rb_io_close_wait_list *busy = ec->closers; busy; busy = busy->outer) waiting_fd_forget_closer(busy);
+    rb_waiting_fds_init(ec);
 }
 
 /* What those that wait in +ec+ are to wake. */
@@ -259,14 +266,14 @@ waiting_fd_wake_closer(VALUE closing_thread, VALUE closing_fiber)
     else rb_fiber_scheduler_unblock(scheduler, closing_thread, closing_fiber);
 }
 
-/* Drops a record of +th+ in +list+, and says who waited for it; whether there is one. */
+/* Drops a record of +th+ in +list+, and says who waited for it; whether there is one.  Records know no closer of +th+ any more. */
 static bool
 waiting_fd_drop_of_thread(struct waiting_fd_list *list, const rb_thread_t *th, VALUE *closing_thread, VALUE *closing_fiber)
 {
     struct waiting_fd *wfd;
     bool found = false;
 
-    if (rb_multi_ractor_p()) rb_native_mutex_lock(&list->lock);
+    waiting_fd_lock_list(list);
     ccan_list_for_each(&list->waiting, wfd, wfd_node) {
         if (wfd->busy && wfd->busy->closing_thread == th->self) wfd->busy = NULL;
         if (wfd->th != th) continue;
@@ -466,11 +473,10 @@ waiting_fd_closer_end(VALUE arg)
 
 /* Calls +func+, which closes the file and then waits for those whom rb_notify_fd_close has found: [6]. */
 VALUE
-rb_thread_closing_waited_fd(VALUE (*func)(VALUE), VALUE arg, int fd, struct rb_io_close_wait_list *busy)
+rb_thread_closing_waited_fd(VALUE (*func)(VALUE), VALUE arg, struct rb_io_close_wait_list *busy)
 {
     rb_execution_context_t *ec = GET_EC();
 
-    busy->fd = fd;
     busy->outer = ec->closers;
     ec->closers = busy;
     return rb_ensure(func, arg, waiting_fd_closer_end, (VALUE)busy);
@@ -499,12 +505,10 @@ waiting_fd_close_others(int fd, bool *found)
 
 /* Returns whether there are any: then waiting_fd_wait_for_others follows. */
 static bool
-waiting_fd_notify_others(int fd, struct rb_io_close_wait_list *busy)
+waiting_fd_notify_others(struct rb_io_close_wait_list *busy)
 {
-    bool found = false;
-    if (rb_multi_ractor_p()) waiting_fd_close_others(fd, &found);
-    busy->fd_of_others = found ? fd : WAITING_FD_NO_OTHERS;
-    return found;
+    if (rb_multi_ractor_p()) waiting_fd_close_others(busy->fd, &busy->others);
+    return busy->others;
 }
 
 static void
@@ -522,13 +526,13 @@ waiting_fd_sleep(rb_thread_t *th, rb_hrtime_t time)
 static void
 waiting_fd_wait_for_others(struct rb_io_close_wait_list *busy)
 {
-    if (busy->fd_of_others == WAITING_FD_NO_OTHERS) return;
+    if (!busy->others) return;
 
     rb_thread_t *th = GET_THREAD();
     rb_hrtime_t step = RB_HRTIME_PER_MSEC / 20, end = rb_hrtime_add(rb_hrtime_now(), WAITING_FD_PATIENCE);
     bool found;
 
-    while (waiting_fd_close_others(busy->fd_of_others, &found) && rb_hrtime_now() < end) {
+    while (waiting_fd_close_others(busy->fd, &found) && rb_hrtime_now() < end) {
         waiting_fd_sleep(th, step);
         step = step * 2 < WAITING_FD_LONGEST_STEP ? step * 2 : WAITING_FD_LONGEST_STEP;
     }

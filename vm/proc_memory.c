@@ -1,6 +1,6 @@
 /**********************************************************************
 
-  vm/proc_memory.c - allocates environments, and keeps them and Procs where they are
+  vm/proc_memory.c - allocates and marks environments, and keeps them and Procs where they are
 
   Licence: see LICENSE.
 
@@ -14,6 +14,15 @@ void
 rb_vm_pin_itself(VALUE obj)
 {
     if (!GET_VM()->gc.mark_func_data) rb_gc_mark(obj);
+}
+
+void
+rb_vm_env_mark_and_move_body(const rb_env_t *env)
+{
+    VALUE *const body = rb_vm_env_body(env);
+    const unsigned int size = rb_vm_env_size(env);
+
+    for (unsigned int i = 0; i < size; i++) rb_gc_mark_and_move(&body[i]);
 }
 
 rb_env_t *

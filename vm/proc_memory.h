@@ -77,6 +77,9 @@ rb_vm_env_size(const rb_env_t *env)
     return (unsigned int)(env->ep + VM_ENV_DATA_INDEX_ENV + 1 - rb_vm_env_body(env));
 }
 
+/* For the collector, which marks +env+ or has moved what it refers to. */
+void rb_vm_env_mark_and_move_body(const rb_env_t *env);
+
 /* Pins +env+ if its body is in it; see there. */
 static inline void
 rb_vm_env_pin(const rb_env_t *env)
