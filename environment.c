@@ -43,19 +43,37 @@ env_walk(char **list, const char *name)
     return NULL;
 }
 
-/* Whether +value+ is right.  Any Ractor.  [ENV-LIST] R1 to R4; synchronises with env_change_end
- * and env_publish_locked. */
-static bool
-env_walk_published(const char *name, const char **value)
+/* `environ` where it is an array of ours, and the number it has been read at; NULL where the VM lock
+ * is needed.  Any Ractor.  [ENV-LIST] R1, R2; synchronises with env_change_end and env_publish_locked. */
+static char **
+env_published(unsigned int *seq)
 {
-    const unsigned int seq = __atomic_load_n(&env_seq, __ATOMIC_ACQUIRE);
+    *seq = __atomic_load_n(&env_seq, __ATOMIC_ACQUIRE);
     char **list = __atomic_load_n(&env_list, __ATOMIC_ACQUIRE);
 
-    if ((seq & 1) || !list || list != env_environ_load_relaxed()) return false;
+    return (*seq & 1) || list != env_environ_load_relaxed() ? NULL : list;
+}
 
-    *value = env_walk(list, name);
+/* Whether what has been read since env_published is right.  Any Ractor.  [ENV-LIST] R4. */
+static bool
+env_unchanged_p(unsigned int seq)
+{
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&env_seq, __ATOMIC_RELAXED) == seq;
+}
+
+/* How many entries +list+ has.  As many as there is room for are copied, with a NULL.  Any Ractor, as env_walk. */
+static size_t
+env_copy(char **to, size_t room, char **list)
+{
+    size_t count = 0;
+    char *entry;
+
+    for (; (entry = __atomic_load_n(&list[count], __ATOMIC_RELAXED)) != NULL; count++) {
+        if (count + 1 < room) to[count] = entry;
+    }
+    if (room > 0) to[count < room ? count : room - 1] = NULL;
+    return count;
 }
 
 /* ---- who sets ------------------------------------------------------- */
@@ -108,23 +126,64 @@ rb_env_set_locked(const char *name, const char *value)
     return result;
 }
 
+/* Has what an extension set, or what there is when the first one looks, in an array of ours.  VM lock. */
+static void
+env_publish_missing_locked(void)
+{
+    ASSERT_vm_locking();
+    if (env_list && environ == env_list) return;
+
+    env_change_begin();
+    env_publish_locked();
+    env_change_end();
+}
+
 /* env_find, with several Ractors. */
 const char *
 rb_env_find_several_ractors(const char *name)
 {
+    unsigned int seq;
+    char **list = env_published(&seq);
     const char *value;
 
-    if (env_walk_published(name, &value)) return value;
+    if (list) {
+        value = env_walk(list, name);
+        if (env_unchanged_p(seq)) return value;
+    }
 
     RB_VM_LOCK_ENTER();
-    if (!env_list || environ != env_list) {
-        env_change_begin();
-        env_publish_locked();
-        env_change_end();
-    }
+    env_publish_missing_locked();
     value = getenv(name);
     RB_VM_LOCK_LEAVE();
     return value;
+}
+
+/* ENV_ENTRIES_BEGIN, with several Ractors.  They are counted first: making room for them is a safe point. */
+char **
+rb_env_entries_several_ractors(volatile VALUE *copy)
+{
+    char *none = NULL, **list, **entries = NULL;
+    size_t room = 0;
+    unsigned int seq;
+
+    while ((list = env_published(&seq)) != NULL) {
+        const size_t count = env_copy(entries, room, list);
+        if (!env_unchanged_p(seq)) break;
+        if (count < room) return entries;
+        if (entries) break;
+        room = count + 1;
+        entries = rb_alloc_tmp_buffer(copy, room * sizeof(char *));
+    }
+    if (entries) rb_free_tmp_buffer(copy);
+
+    RB_VM_LOCK_ENTER();
+    env_publish_missing_locked();
+    list = environ ? environ : &none;
+    room = env_copy(NULL, 0, list) + 1;
+    entries = rb_alloc_tmp_buffer(copy, room * sizeof(char *));
+    env_copy(entries, room, list);
+    RB_VM_LOCK_LEAVE();
+    return entries;
 }
 
 #endif /* glibc */

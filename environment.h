@@ -39,8 +39,12 @@
  * after the walk, and turned into a String without a lock.  Other C libraries do
  * (musl frees it, those of BSD write over it): there all is as upstream has it.
  *
+ * Who wants all of them (ENV.to_h, ENV.keys) copies the pointers first, and makes
+ * Strings of those: what he gets was there at one moment.
+ *
  *                        who                                needs
  *   env_find           any Ractor                         nothing; the VM lock if it met a writer
+ *   ENV_ENTRIES_BEGIN  any Ractor                         the same
  *   rb_env_set_locked  any Ractor                         the VM lock
  *
  * An extension that calls setenv() beside Ractors that read races with them as
@@ -73,12 +77,14 @@
 
 #if defined(__GLIBC__) && !defined(__UCLIBC__)
 const char *rb_env_find_several_ractors(const char *name);
+char **rb_env_entries_several_ractors(volatile VALUE *copy);
 int rb_env_set_locked(const char *name, const char *value);
 
 /* Whether env_find takes no lock, and its answer stays what it is, whoever sets the variable next. */
 #  define env_kept_p() rb_multi_ractor_p()
 #else
 #  define rb_env_find_several_ractors(name) NULL
+#  define rb_env_entries_several_ractors(copy) NULL
 #  define rb_env_set_locked(name, value) ((value) ? setenv(name, value, 1) : unsetenv(name))
 #  define env_kept_p() false
 #endif
@@ -95,6 +101,22 @@ env_find(const char *name)
     value = getenv(name);
     RB_VM_LOCK_LEAVE();
     return value;
+}
+
+/*
+ * Between the two, +entries+ is an array of "NAME=value" that ends with NULL, as it was at one moment.
+ * Any Ractor.  Raises NoMemoryError.  For hash.c, whose GET_ENVIRON says where upstream finds them.
+ */
+#define ENV_ENTRIES_BEGIN(entries) { \
+    const bool env_copied = env_kept_p(); \
+    volatile VALUE env_entries_copy = 0; \
+    unsigned int env_lock_level; \
+    if (!env_copied) RB_VM_LOCK_ENTER_LEV(&env_lock_level); \
+    char **const entries = env_copied ? rb_env_entries_several_ractors(&env_entries_copy) : GET_ENVIRON(environ)
+
+#define ENV_ENTRIES_END() \
+    if (env_copied) rb_free_tmp_buffer(&env_entries_copy); \
+    else RB_VM_LOCK_LEAVE_LEV(&env_lock_level); \
 }
 
 #endif /* LOCKFREE_ENVIRONMENT_H */

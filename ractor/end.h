@@ -29,6 +29,11 @@
  * A thread that could not begin is carried by none, and finished at once.  Upstream keeps
  * it, its stack and its Ractor for ever.
  *
+ * Main runs to the end of the process, and its thread is freed while it runs.  Where it
+ * was on a native thread of all Ractors (in a child forked by another Ractor), another
+ * one may have its Ractor in hand, and would go on with a thread that has no stack: main
+ * leaves the scheduler first, and the native thread finds nobody to run.
+ *
  * At the end of the process the native thread may not come there any more, so that
  * Ractors are not freed then (rb_gc_shutdown_call_finalizer_p).  With
  * RUBY_FREE_AT_EXIT, which frees them, main waits for it.
@@ -85,6 +90,17 @@ rb_vm_await_buried(rb_vm_t *vm)
         if (buried) return;
         nanosleep(&pause, NULL);
     }
+}
+
+/* +th+, main's, is about to be freed: no native thread is to run it any more.  Itself, when all else has ended. */
+void
+rb_thread_sched_leave(rb_thread_t *th)
+{
+    struct rb_thread_sched *sched = TH_SCHED(th);
+
+    rb_native_mutex_lock(&sched->lock_);
+    sched->running = NULL;
+    rb_native_mutex_unlock(&sched->lock_);
 }
 
 #endif /* LOCKFREE_RACTOR_END_H */

@@ -90,6 +90,46 @@ class TestLockfreeEnvironment < Test::Unit::TestCase
     RUBY
   end
 
+  # What a walk of all variables finds was there at one moment: each with its own value, FIRST never without LAST.
+  def test_racing_set_and_walk
+    assert_ractors(<<~'RUBY')
+      ENV.replace("FIXED" => "fixed")
+      others = Array.new(3) do |i|
+        Ractor.new(i) do |i|
+          walks = [
+            -> { ENV.to_h },
+            -> { ENV.to_a.to_h },
+            -> { ENV.each_pair.to_a.to_h },
+            -> { eval(ENV.inspect) },
+            -> { ENV.keys.to_h { |name| [name, name.downcase] } },
+            -> { ENV.values.to_h { |value| [value.upcase, value] } },
+          ]
+          wrong = []
+          turns = 0
+          until ENV["STOP"]
+            seen = walks[(turns + i) % 6].call
+            stop = seen.delete("STOP")
+            wrong << seen if seen["FIXED"] != "fixed" || seen.any? { |name, value| name.downcase != value }
+            wrong << seen if seen.key?("FIRST") && !seen.key?("LAST")
+            wrong << stop if ENV.size < 1 || ENV.empty? || !ENV.value?("fixed") || ENV.key("fixed") != "FIXED" || !ENV.rassoc("fixed")
+            turns += 1
+          end
+          [wrong.first(3), turns > 0]
+        end
+      end
+      300.times do |round|
+        ENV["LAST"] = "last"
+        ENV["FIRST"] = "first"
+        30.times { |i| ENV["ADDED#{round * 30 + i}"] = "added#{round * 30 + i}" }
+        ENV.delete("FIRST")
+        ENV.delete("LAST")
+        30.times { |i| ENV.delete("ADDED#{round * 30 + i}") }
+      end
+      ENV["STOP"] = "stop"
+      assert_equal([[[], true]] * 3, others.map(&:take))
+    RUBY
+  end
+
   # An extension tells nobody that it sets, adds or deletes a variable.
   def test_variable_that_ruby_does_not_set
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)

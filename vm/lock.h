@@ -143,6 +143,7 @@ void rb_vm_stop_join(struct rb_thread_struct *th);
 void rb_vm_await_termination(struct rb_vm_struct *vm, struct rb_ractor_struct *cr);
 void rb_vm_signal_termination(struct rb_vm_struct *vm);
 void rb_vm_await_buried(struct rb_vm_struct *vm); /* ractor/end.h */
+void rb_thread_sched_leave(struct rb_thread_struct *th); /* ractor/end.h */
 unsigned int rb_ractor_max_running(void); /* ractor/native_threads.h */
 
 #else
@@ -152,6 +153,7 @@ unsigned int rb_ractor_max_running(void); /* ractor/native_threads.h */
 #  define rb_vm_stop_join(th) do { RB_VM_LOCK_ENTER(); RB_VM_LOCK_LEAVE(); } while (0)
 #  define rb_vm_await_termination(vm, cr) rb_vm_cond_timedwait(vm, &(vm)->ractor.sync.terminate_cond, 1000 /* ms */)
 #  define rb_vm_await_buried(vm) ((void)0)
+#  define rb_thread_sched_leave(th) ((void)(th))
 #  define rb_vm_signal_termination(vm) rb_native_cond_signal(&(vm)->ractor.sync.terminate_cond)
 #endif
 #endif /* LOCKFREE_VM_LOCK_H */

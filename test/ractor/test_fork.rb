@@ -77,6 +77,18 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
     RUBY
   end
 
+  # Main's thread, on a native thread of all Ractors in the child, ends while another one has its Ractor in hand.
+  def test_end_of_a_child_of_many_threads
+    assert_forks(<<~'RUBY')
+      ractors = 3.times.map do
+        Ractor.new do
+          Array.new(20) { status(fork { 20.times { Thread.new { loop { sleep 0.0002 } } }; sleep 0.001; exit(7) }) }
+        end
+      end
+      assert_equal({7 => 60}, ractors.flat_map(&:take).tally)
+    RUBY
+  end
+
   def test_other_ways_to_make_a_process
     assert_forks(<<~'RUBY')
       assert_equal(["told"] * 5, Array.new(5) { IO.popen("-") { |io| io ? io.read : print(Ractor.new { "told" }.take) } })

@@ -30,6 +30,21 @@ class TestLockfreeRactorProc < Test::Unit::TestCase
     assert_made("C", :upcase.to_proc, "c")
   end
 
+  # A method that takes `...` keeps what it took before its variables.
+  def test_variable_beside_forwarded_arguments
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
+      def callee(*, **) = yield
+      def forward(...)
+        one, five = 1, :five
+        callee(...)
+        Ractor.make_shareable(Ractor.instance_eval { proc { [one, five] } })
+      end
+      procs = [forward {}, forward(1, 2, 3) {}, forward(1, key: 2) {}]
+      assert_equal([[1, :five]] * 3, procs.map(&:call))
+      assert_equal([[1, :five]] * 3, procs.map { |pr| Ractor.new(pr) { |pr| pr.call }.take })
+    RUBY
+  end
+
   def test_composed
     shareable = nil.instance_eval { proc { |x| x + 1 } }
     assert_not_made(shareable >> proc { |x| x })
