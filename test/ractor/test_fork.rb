@@ -89,6 +89,16 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
     RUBY
   end
 
+  # Main, which ends, is woken by the last of its threads.  Upstream waits for a second.
+  def test_end_of_a_child_with_a_thread
+    assert_forks(<<~'RUBY')
+      start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      ended = Ractor.new { Array.new(30) { status(fork { Thread.new { sleep }; exit(7) }) } }.take
+      assert_equal({7 => 30}, ended.tally)
+      assert_operator(Process.clock_gettime(Process::CLOCK_MONOTONIC) - start, :<, 25)
+    RUBY
+  end
+
   def test_other_ways_to_make_a_process
     assert_forks(<<~'RUBY')
       assert_equal(["told"] * 5, Array.new(5) { IO.popen("-") { |io| io ? io.read : print(Ractor.new { "told" }.take) } })
