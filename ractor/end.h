@@ -82,6 +82,7 @@ rb_vm_await_buried(rb_vm_t *vm)
     const struct timespec pause = { .tv_nsec = 1000 * 1000 };
     rb_thread_t *th;
 
+    thread_sched_bury(GET_THREAD()->nt); // in a forked child, which main has carried on from a thread that ended
     for (int i = 0; i < 1000; i++) {
         bool buried = true;
         ccan_list_for_each(&vm->ractor.sched.zombie_threads, th, sched.node.zombie_threads) {

@@ -17,14 +17,27 @@
 #include "vm_core.h"
 #include "vm_sync.h"
 #include "lockfree/class_fields.h"
+#include "lockfree/vm/cache_ways.h"
 #include "lockfree/vm/constant_table.h"
 
 rb_serial_t rb_vm_constant_state;
 
 static inline struct vm_constant_table_entry *
-entry_of(struct vm_constant_table *table, VALUE klass, ID id)
+entry_at(struct vm_constant_table *table, VALUE klass, ID id, int way)
 {
-    return &table->entries[rb_id_hash((id << 4) + klass) >> (32 - VM_CONSTANT_TABLE_BITS)];
+    return CACHE_WAY(table->entries, VM_CONSTANT_TABLE_BITS, rb_id_hash((id << 4) + klass), way);
+}
+
+static inline bool
+entry_is(const struct vm_constant_table_entry *entry, VALUE klass, ID id)
+{
+    return entry->klass == klass && entry->id == id;
+}
+
+static inline bool
+entry_valid_p(const struct vm_constant_table_entry *entry)
+{
+    return entry->klass && entry->state == vm_constant_state_load_relaxed();
 }
 
 /* Whether this Ractor has looked +id+ up in +klass+ before, and the answer is still
@@ -35,11 +48,32 @@ lookup(VALUE klass, ID id, rb_const_entry_t **const_entry)
     struct vm_constant_table *table = GET_RACTOR()->constant_table;
     if (!table) return false;
 
-    const struct vm_constant_table_entry *entry = entry_of(table, klass, id);
-    if (entry->klass != klass || entry->id != id || entry->state != vm_constant_state_load_relaxed()) return false;
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        const struct vm_constant_table_entry *entry = entry_at(table, klass, id, way);
+        if (!entry_is(entry, klass, id)) continue;
 
-    *const_entry = entry->const_entry;
-    return true;
+        *const_entry = entry->const_entry;
+        return entry_valid_p(entry);
+    }
+    return false;
+}
+
+/* Where +id+ of +klass+ is to be filed. */
+static struct vm_constant_table_entry *
+place_of(struct vm_constant_table *table, VALUE klass, ID id)
+{
+    struct vm_constant_table_entry *entry, *unused = NULL;
+    int way;
+
+    for (way = 0; way < CACHE_WAYS; way++) {
+        entry = entry_at(table, klass, id, way);
+        if (entry_is(entry, klass, id)) return entry;
+        if (!unused && !entry_valid_p(entry)) unused = entry;
+    }
+    if (unused) return unused;
+
+    for (way = CACHE_WAYS - 1; way > 0; way--) *entry_at(table, klass, id, way) = *entry_at(table, klass, id, way - 1);
+    return entry_at(table, klass, id, 0);
 }
 
 /* Files what +klass+ has for +id+.  Any Ractor, its own table; VM lock, since the
@@ -54,7 +88,7 @@ store_locked(VALUE klass, ID id, rb_const_entry_t *const_entry)
     if (!r->constant_table) return;
 
     r->constant_table->filled = true;
-    *entry_of(r->constant_table, klass, id) =
+    *place_of(r->constant_table, klass, id) =
         (struct vm_constant_table_entry){ klass, id, const_entry, vm_constant_state_load_relaxed() };
 }
 

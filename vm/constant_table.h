@@ -13,7 +13,7 @@
  * lock, in one class after the other: Module#const_get and const_defined?, paths
  * in strings, C that asks for a class by name.
  *
- * Representation.  Each Ractor has a direct-mapped table: for a class or module
+ * Representation.  Each Ractor has a table (cache_ways.h): for a class or module
  * and a name the entry that the class itself has, or NULL if it has none.  The answer
  * is as old as its `state`, which is rb_vm_constant_state's.  What upstream does with an
  * entry is left as it is: its value, its visibility and its place are read anew each

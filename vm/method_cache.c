@@ -14,16 +14,11 @@
 #include "ractor_core.h"
 #include "vm_callinfo.h"
 #include "vm_core.h"
+#include "lockfree/vm/cache_ways.h"
 #include "lockfree/vm/method_cache.h"
 
 /* [D]: with the VM lock. */
 static rb_serial_t vm_method_names_state;
-
-static inline uint32_t
-hash_of(uint64_t key, int bits)
-{
-    return rb_id_hash((ID)key) >> (32 - bits);
-}
 
 #define INVALIDATED IMEMO_FL_USER5     /* METHOD_ENTRY_INVALIDATED */
 #define METHOD_ENTRY_LEFT FL_USER10    /* [E]; the next after those of method.h */
@@ -42,11 +37,20 @@ filed_p(VALUE klass)
     return rb_multi_ractor_p() || RCLASS_CC_TBL(klass);
 }
 
-static inline struct vm_method_cache_entry *
-entry_of(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
+/* ---- calls ---------------------------------------------------------- */
+
+static inline uint32_t
+call_hash(const struct rb_callinfo *ci, VALUE klass)
 {
     uint64_t call = ((uint64_t)vm_ci_flag(ci) << 8 ^ vm_ci_argc(ci)) << 40;
-    return &cache->calls[hash_of((call ^ vm_ci_mid(ci) << 4) + klass, VM_METHOD_CACHE_BITS)];
+    return rb_id_hash((ID)((call ^ vm_ci_mid(ci) << 4) + klass));
+}
+
+static inline bool
+call_entry_is(const struct vm_method_call_entry *entry, const struct rb_callinfo *ci, VALUE klass)
+{
+    return entry->cc && entry->argc == vm_ci_argc(ci) && entry->flag == vm_ci_flag(ci) && vm_cc_class_check(entry->cc, klass) &&
+        vm_cc_cme(entry->cc)->called_id == vm_ci_mid(ci);
 }
 
 static inline const struct rb_callcache *
@@ -54,12 +58,12 @@ lookup(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
     if (UNLIKELY(!cache)) return NULL;
 
-    const struct vm_method_cache_entry *entry = entry_of(cache, ci, klass);
-    if (!entry->cc || entry->argc != vm_ci_argc(ci) || entry->flag != vm_ci_flag(ci)) return NULL;
-    if (!vm_cc_class_check(entry->cc, klass)) return NULL;
-
-    const rb_callable_method_entry_t *cme = vm_cc_cme(entry->cc);
-    return cme->called_id == vm_ci_mid(ci) && !METHOD_ENTRY_INVALIDATED(cme) ? entry->cc : NULL;
+    const uint32_t hash = call_hash(ci, klass);
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        const struct vm_method_call_entry *entry = CACHE_WAY(cache->calls, cache->calls_bits, hash, way);
+        if (call_entry_is(entry, ci, klass)) return METHOD_ENTRY_INVALIDATED(vm_cc_cme(entry->cc)) ? NULL : entry->cc;
+    }
+    return NULL;
 }
 
 /* What this Ractor has found before for that call on an instance of +klass+, if
@@ -89,11 +93,38 @@ rb_vm_method_cache_class_method(const rb_execution_context_t *ec, const struct r
     return cc ? vm_cc_cme(cc) : NULL;
 }
 
+static void
+cache_free(struct vm_method_cache *cache)
+{
+    if (!cache) return;
+
+    ruby_mimfree(cache->calls);
+    ruby_mimfree(cache->names);
+    ruby_mimfree(cache);
+}
+
+/* Without memory NULL. */
+static struct vm_method_cache *
+cache_new(void)
+{
+    struct vm_method_cache *cache = ruby_mimcalloc(1, sizeof(*cache));
+    if (!cache) return NULL;
+
+    cache->calls_bits = VM_METHOD_CALLS_BITS_MIN;
+    cache->names_bits = VM_METHOD_NAMES_BITS_MIN;
+    cache->calls = ruby_mimcalloc((size_t)1 << cache->calls_bits, sizeof(*cache->calls));
+    cache->names = ruby_mimcalloc((size_t)1 << cache->names_bits, sizeof(*cache->names));
+    if (cache->calls && cache->names) return cache;
+
+    cache_free(cache);
+    return NULL;
+}
+
 /* Its own tables, made if need be; NULL without memory.  Does not run the GC. */
 static struct vm_method_cache *
 cache_of(rb_ractor_t *r)
 {
-    if (!r->method_cache) r->method_cache = ruby_mimcalloc(1, sizeof(struct vm_method_cache));
+    if (!r->method_cache) r->method_cache = cache_new();
     return r->method_cache;
 }
 
@@ -107,6 +138,19 @@ cache_to_fill(void)
     return cache;
 }
 
+/* A table twice as large as +table+, which is freed, and empty; NULL, and nothing is done, where it is as large as it may be, or
+ * without memory. */
+static void *
+table_of_twice(void *table, unsigned char *bits, int max_bits, size_t entry_size)
+{
+    void *larger = *bits < max_bits ? ruby_mimcalloc((size_t)2 << *bits, entry_size) : NULL;
+    if (!larger) return NULL;
+
+    ruby_mimfree(table);
+    ++*bits;
+    return larger;
+}
+
 /* Keeps +cme+ for the call that is about to begin.  False: without memory.  Any Ractor.  Does not run the GC. */
 bool
 rb_vm_method_cache_once(const rb_callable_method_entry_t *cme)
@@ -117,6 +161,29 @@ rb_vm_method_cache_once(const rb_callable_method_entry_t *cme)
     return cache;
 }
 
+/* Where that call is to be filed. */
+static struct vm_method_call_entry *
+call_place(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
+{
+    const uint32_t hash = call_hash(ci, klass);
+    struct vm_method_call_entry *entry, *unused = NULL, *larger;
+    int way;
+
+    for (way = 0; way < CACHE_WAYS; way++) {
+        entry = CACHE_WAY(cache->calls, cache->calls_bits, hash, way);
+        if (call_entry_is(entry, ci, klass)) return entry;
+        if (!unused && (!entry->cc || vm_cc_invalidated_p(entry->cc))) unused = entry;
+    }
+    if (unused) return unused;
+
+    larger = table_of_twice(cache->calls, &cache->calls_bits, VM_METHOD_CALLS_BITS_MAX, sizeof(*larger));
+    if (larger) cache->calls = larger;
+    for (way = CACHE_WAYS - 1; way > 0; way--) {
+        *CACHE_WAY(cache->calls, cache->calls_bits, hash, way) = *CACHE_WAY(cache->calls, cache->calls_bits, hash, way - 1);
+    }
+    return CACHE_WAY(cache->calls, cache->calls_bits, hash, 0);
+}
+
 /* Files +cc+, just found for +ci+, if there is such a method.  Any Ractor, its own
  * table.  Does not run the GC; without memory nothing is filed. */
 void
@@ -125,13 +192,15 @@ rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache
     struct vm_method_cache *cache = cc->klass ? cache_to_fill() : NULL;
     if (!cache) return;
 
-    *entry_of(cache, ci, cc->klass) = (struct vm_method_cache_entry){ vm_ci_argc(ci), vm_ci_flag(ci), cc };
+    *call_place(cache, ci, cc->klass) = (struct vm_method_call_entry){ vm_ci_argc(ci), vm_ci_flag(ci), cc };
 }
 
-static inline struct vm_method_name_entry *
-name_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
+/* ---- names ---------------------------------------------------------- */
+
+static inline uint32_t
+name_hash(VALUE klass, ID mid)
 {
-    return &cache->names[hash_of((mid << 4) + klass, VM_METHOD_NAMES_BITS)];
+    return rb_id_hash((mid << 4) + klass);
 }
 
 static inline bool
@@ -159,8 +228,12 @@ rb_vm_method_names_lookup(VALUE klass, ID mid)
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
     if (!cache) return NULL;
 
-    const struct vm_method_name_entry *entry = name_entry_of(cache, klass, mid);
-    return name_entry_is(entry, klass, mid) && name_entry_valid_p(entry) ? entry->cme : NULL;
+    const uint32_t hash = name_hash(klass, mid);
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        const struct vm_method_name_entry *entry = CACHE_WAY(cache->names, cache->names_bits, hash, way);
+        if (name_entry_is(entry, klass, mid)) return name_entry_valid_p(entry) ? entry->cme : NULL;
+    }
+    return NULL;
 }
 
 /* Whether this Ractor has found before that instances of +klass+ have no method +mid+, or an undefined one, and it is still
@@ -181,17 +254,39 @@ rb_vm_method_names_public_p(VALUE klass, ID mid)
     return cme && cme->def->type != VM_METHOD_TYPE_REFINED && METHOD_ENTRY_VISI(cme) == METHOD_VISI_PUBLIC;
 }
 
+/* Where that name is to be filed; NULL: nowhere. */
+static struct vm_method_name_entry *
+name_place(struct vm_method_cache *cache, VALUE klass, ID mid)
+{
+    const uint32_t hash = name_hash(klass, mid);
+    struct vm_method_name_entry *entry, *unused = NULL, *larger;
+    int way;
+
+    for (way = 0; way < CACHE_WAYS; way++) {
+        entry = CACHE_WAY(cache->names, cache->names_bits, hash, way);
+        if (name_entry_is(entry, klass, mid)) return entry;
+        if (!unused && (!entry->klass || !name_entry_valid_p(entry))) unused = entry;
+    }
+    if (unused) return unused;
+
+    larger = table_of_twice(cache->names, &cache->names_bits, VM_METHOD_NAMES_BITS_MAX, sizeof(*larger));
+    if (larger) cache->names = larger;
+    else if (!rb_multi_ractor_p()) return NULL;
+    for (way = CACHE_WAYS - 1; way > 0; way--) {
+        *CACHE_WAY(cache->names, cache->names_bits, hash, way) = *CACHE_WAY(cache->names, cache->names_bits, hash, way - 1);
+    }
+    return CACHE_WAY(cache->names, cache->names_bits, hash, 0);
+}
+
 /* Files +cme+, which the cache of +klass+ has for +mid+.  Any Ractor, its own table;
  * VM lock, since the look-up.  Does not run the GC; without memory nothing is filed. */
 void
 rb_vm_method_names_store(VALUE klass, ID mid, const rb_callable_method_entry_t *cme)
 {
     struct vm_method_cache *cache = cache_to_fill();
-    if (!cache) return;
+    struct vm_method_name_entry *place = cache ? name_place(cache, klass, mid) : NULL;
 
-    struct vm_method_name_entry *entry = name_entry_of(cache, klass, mid);
-    if (!rb_multi_ractor_p() && !name_entry_is(entry, klass, mid) && entry->klass && name_entry_valid_p(entry)) return;
-    *entry = (struct vm_method_name_entry){ klass, mid, cme, vm_method_names_state };
+    if (place) *place = (struct vm_method_name_entry){ klass, mid, cme, vm_method_names_state };
 }
 
 /* The cache of a class has lost what is still valid: [D].  Any Ractor, VM lock.
@@ -202,10 +297,12 @@ rb_vm_method_names_forget(void)
     __atomic_store_n(&vm_method_names_state, vm_method_names_state + 1, __ATOMIC_RELEASE);
 }
 
+/* ---- methods of its own --------------------------------------------- */
+
 static inline uint32_t
 met_bit_of(ID mid)
 {
-    return (uint32_t)1 << hash_of(mid, 5);
+    return (uint32_t)1 << (rb_id_hash(mid) >> (32 - 5));
 }
 
 /* Whether no method of that name has been called on an instance of +klass+ since that was made, or rb_vm_method_own_store, as
@@ -227,7 +324,7 @@ rb_vm_method_unmet_p(VALUE klass, ID mid)
 static inline struct vm_method_own_entry *
 own_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
 {
-    return &cache->own[hash_of((mid << 4) + klass, VM_METHOD_OWN_BITS)];
+    return &cache->own[name_hash(klass, mid) >> (32 - VM_METHOD_OWN_BITS)];
 }
 
 /* Files +me+, which has just been put into the table of +klass+, if it is called as it is: its next call is a first one.  With
@@ -275,22 +372,25 @@ rb_vm_method_own_lookup(VALUE klass, ID mid)
     return (const rb_callable_method_entry_t *)entry->me;
 }
 
+/* ---- the tables ----------------------------------------------------- */
+
 /* The GC, all stop: [B]. */
 void
 rb_vm_method_cache_clear(rb_ractor_t *r)
 {
-    if (!r->method_cache || !r->method_cache->filled) return;
+    struct vm_method_cache *cache = r->method_cache;
+    if (!cache || !cache->filled) return;
 
-    MEMZERO(r->method_cache->calls, struct vm_method_cache_entry, numberof(r->method_cache->calls));
-    MEMZERO(r->method_cache->names, struct vm_method_name_entry, numberof(r->method_cache->names));
-    MEMZERO(r->method_cache->own, struct vm_method_own_entry, numberof(r->method_cache->own));
-    r->method_cache->filled = false;
+    MEMZERO(cache->calls, struct vm_method_call_entry, (size_t)1 << cache->calls_bits);
+    MEMZERO(cache->names, struct vm_method_name_entry, (size_t)1 << cache->names_bits);
+    MEMZERO(cache->own, struct vm_method_own_entry, numberof(cache->own));
+    cache->filled = false;
 }
 
 /* The Ractor ends, and calls no method any more, or never began. */
 void
 rb_vm_method_cache_free(rb_ractor_t *r)
 {
-    if (r->method_cache) ruby_mimfree(r->method_cache);
+    cache_free(r->method_cache);
     r->method_cache = NULL;
 }

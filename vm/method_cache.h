@@ -17,7 +17,7 @@
  * one?", #hash and #eql? of a key): with the lock each time, to find what it found
  * the last time.
  *
- * Representation.  Each Ractor has two direct-mapped tables.  `calls` has, for a
+ * Representation.  Each Ractor has two tables (cache_ways.h).  `calls` has, for a
  * call (name, number of arguments, flags: what the cache of the class goes by, too)
  * and a class, the call cache that the look-up found.  `names` has, for a class and
  * a name, the method, or upstream's negative entry, which says that there is none.
@@ -85,25 +85,28 @@ struct rb_ractor_struct;
 # define VM_CALL_SITE_ORDER __ATOMIC_RELAXED
 #endif
 
-#define VM_METHOD_CACHE_BITS 9
-#define VM_METHOD_NAMES_BITS 8
-#define VM_METHOD_OWN_BITS 4
+enum {
+    VM_METHOD_CALLS_BITS_MIN = 7, VM_METHOD_CALLS_BITS_MAX = 10,
+    VM_METHOD_NAMES_BITS_MIN = 6, VM_METHOD_NAMES_BITS_MAX = 10,
+    VM_METHOD_OWN_BITS = 4,
+};
 
 /* Allocated with the first method that is stored, or called once. */
 struct vm_method_cache {
     bool filled;                        /* since [B] */
+    unsigned char calls_bits, names_bits;
 
-    struct vm_method_cache_entry {
+    struct vm_method_call_entry {
         unsigned int argc, flag;
         const struct rb_callcache *cc;  /* NULL: empty */
-    } calls[1 << VM_METHOD_CACHE_BITS];
+    } *calls;
 
     struct vm_method_name_entry {
         VALUE klass;                    /* 0: empty */
         ID mid;
         const struct rb_callable_method_entry_struct *cme;
         rb_serial_t state;              /* [D] */
-    } names[1 << VM_METHOD_NAMES_BITS];
+    } *names;
 
     struct vm_method_own_entry {
         VALUE klass;                    /* 0: empty */
@@ -113,6 +116,11 @@ struct vm_method_cache {
 
     const struct rb_callable_method_entry_struct *once;
 };
+
+/* Bytes, as long as no table grows: who asks may be another Ractor, which may not look into it. */
+#define VM_METHOD_CACHE_MEMSIZE (sizeof(struct vm_method_cache) + \
+    (sizeof(struct vm_method_call_entry) << VM_METHOD_CALLS_BITS_MIN) + \
+    (sizeof(struct vm_method_name_entry) << VM_METHOD_NAMES_BITS_MIN))
 
 /* vm/method_cache.c; which Ractors may call: see there */
 bool rb_vm_method_cache_takes(const struct rb_callinfo *ci);

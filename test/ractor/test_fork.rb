@@ -91,7 +91,16 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
 
   # Main, which ends, is woken by the last of its threads.  Upstream waits for a second.
   def test_end_of_a_child_with_a_thread
-    assert_forks(<<~'RUBY')
+    assert_children_end_at_once
+  end
+
+  # Nor waits it for the native thread of the last to leave that, which has carried main on.
+  def test_end_of_a_child_with_a_thread_free_at_exit
+    assert_children_end_at_once({"RUBY_FREE_AT_EXIT" => "1"}, ignore_stderr: true) # it warns
+  end
+
+  def assert_children_end_at_once(...)
+    assert_forks(<<~'RUBY', ...)
       start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       ended = Ractor.new { Array.new(30) { status(fork { Thread.new { sleep }; exit(7) }) } }.take
       assert_equal({7 => 30}, ended.tally)

@@ -162,6 +162,19 @@ class TestLockfreeVmConstantTable < Test::Unit::TestCase
     end
   end
 
+  def test_more_than_there_is_room_for
+    assert_constants(<<~'RUBY')
+      MODULES = Ractor.make_shareable(Array.new(300) { |i| Module.new { const_set(:NUMBER, i) } })
+      other = Ractor.new { loop { Ractor.yield(Array.new(3) { MODULES.map { |m| m.const_get(:NUMBER) } }.uniq) while Ractor.receive } }
+      look = -> { other.send(true); other.take }
+      numbers = (0...300).to_a
+      2.times { assert_equal([numbers], look.call) }
+      MODULES.each_slice(3) { |m, *| m.send(:remove_const, :NUMBER); m.const_set(:NUMBER, -1) }
+      numbers = numbers.map { |i| i % 3 == 0 ? -1 : i }
+      2.times { assert_equal([numbers], look.call) }
+    RUBY
+  end
+
   def test_copies_have_their_own
     assert_constants(<<~'RUBY')
       ractor = asker

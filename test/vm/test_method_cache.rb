@@ -163,6 +163,31 @@ class TestLockfreeVmMethodCache < Test::Unit::TestCase
     RUBY
   end
 
+  # Tables grow, and give up what they have no room for.
+  def test_more_than_there_is_room_for
+    assert_calls(<<~'RUBY')
+      MANY = Ractor.make_shareable(Array.new(1_200) do |i|
+        Class.new { class_eval("def hash = #{i}; def eql?(other) = true; def number = #{i}; def same = self") }
+      end)
+      OBJECTS = Ractor.make_shareable(MANY.map(&:new))
+      TABLE = Ractor.make_shareable(OBJECTS.each_with_index.to_h)
+      def asked
+        [OBJECTS.sum { |o| TABLE[o.dup] || 0 }, OBJECTS.sum { |o| o.number }, OBJECTS.count { |o| o.respond_to?(:added) },
+         OBJECTS.count { |o| o.same.equal?(o) }]
+      end
+      other = Ractor.new { loop { Ractor.yield([asked, asked, asked].uniq) while Ractor.receive } }
+      look = -> { other.send(true); [[asked, asked].uniq, other.take].uniq }
+      all = (0...1_200).sum
+      2.times { assert_equal([[[all, all, 0, 1_200]]], look.call) }
+      thirds = (0...1_200).step(3).sum
+      MANY.each_slice(3) { |many, *| many.class_eval("def eql?(other) = false; def number = 0; def added = 1") }
+      2.times { assert_equal([[[all - thirds, all - thirds, 400, 1_200]]], look.call) }
+      MANY.each_slice(3) { |many, *| many.class_eval { remove_method(:added, :number) } }
+      MANY.each_slice(3) { |many, *| many.include(Module.new { def number = 2 }) }
+      2.times { assert_equal([[[all - thirds, all - thirds + 800, 0, 1_200]]], look.call) }
+    RUBY
+  end
+
   def test_classes_come_and_go
     assert_calls(<<~'RUBY')
       100.times do |round|
