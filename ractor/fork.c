@@ -229,6 +229,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     cr->sync.takers_queue.cnt = 0; /* who waits for our yield is gone */
     rb_ractor_waits_atfork(cr);
     rb_ractor_move_atfork(cr);
+    rb_ractor_local_storage_atfork(vm->ractor.main_ractor, cr);
 
     struct rb_native_thread *nt = th->nt;
     rb_native_cond_initialize(&nt->cond.readyq);

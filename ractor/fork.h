@@ -2,6 +2,7 @@
 #define LOCKFREE_RACTOR_FORK_H
 /* ractor/fork.h - fork a process whose Ractors run; see ractor/fork.c.  Licence: see LICENSE. */
 
+struct rb_ractor_struct;
 struct rb_thread_struct;
 
 void rb_ractor_flush_before_fork(void);
@@ -12,5 +13,6 @@ void rb_exec_stop_timer_thread(void);
 void rb_exec_start_timer_thread(void);
 void rb_ractor_atfork_first(struct rb_thread_struct *th);
 void rb_ractor_atfork_last(struct rb_thread_struct *th);
+void rb_ractor_local_storage_atfork(struct rb_ractor_struct *main_r, struct rb_ractor_struct *cr); /* ractor/local_storage.h */
 
 #endif /* LOCKFREE_RACTOR_FORK_H */

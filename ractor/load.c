@@ -18,6 +18,7 @@
 #include "ractor_core.h"
 
 int rb_require_internal_silent(VALUE fname); /* load.c */
+VALUE rb_ractor_require_silent(VALUE fname); /* ractor/load.h */
 int rb_require_silent_any_ractor(VALUE fname);
 
 /* Any Ractor; another than main waits for main.  +fname+ is frozen.  Returns 1
@@ -31,8 +32,8 @@ rb_require_silent_any_ractor(VALUE fname)
 
     if (rb_ractor_main_p()) return rb_require_internal_silent(fname);
 
-    loaded = rb_protect(rb_ractor_require, fname, &state);
-    if (!state) return RTEST(loaded);
+    loaded = rb_protect(rb_ractor_require_silent, fname, &state);
+    if (!state) return FIX2INT(loaded);
     if (!rb_obj_is_kind_of(rb_errinfo(), rb_eException)) rb_jump_tag(state);
 
     rb_set_errinfo(Qnil);

@@ -41,6 +41,7 @@
 #include "lockfree/ractor/loaded.h"
 
 extern ID ruby_static_id_cause; /* eval.c */
+int rb_require_internal_silent(VALUE fname); /* load.c */
 
 struct ractor_load {
     rb_nativethread_lock_t lock;
@@ -309,6 +310,30 @@ static VALUE
 ractor_require_unless_loaded_func(void *data)
 {
     return ractor_require_protect(data, require_unless_loaded_body);
+}
+
+static VALUE
+require_silent_body(VALUE data)
+{
+    struct cross_ractor_require *crr = (struct cross_ractor_require *)data;
+    crr->result = INT2FIX(rb_require_internal_silent(crr->feature));
+    rb_set_errinfo(Qnil);
+    return Qnil;
+}
+
+static VALUE
+ractor_require_silent_func(void *data)
+{
+    return ractor_require_protect(data, require_silent_body);
+}
+
+/* What rb_require_internal_silent returns, as an Integer: no `require` of the program, or of RubyGems, is told.  Any Ractor but
+ * main. */
+VALUE
+rb_ractor_require_silent(VALUE feature)
+{
+    struct cross_ractor_require crr = {.feature = feature, .result = Qundef, .exception = Qundef};
+    return ractor_load_in_main(ractor_require_silent_func, &crr);
 }
 
 static VALUE

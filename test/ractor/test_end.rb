@@ -7,6 +7,29 @@ require_relative "../assert_ractors"
 class TestLockfreeRactorEnd < Test::Unit::TestCase
   include LockfreeAssertRactors
 
+  # What it is told by main, which ends, is not forgotten with what a finalizer raises.  Before, once a second was all it was told.
+  def test_told_to_end_in_a_finalizer
+    code = <<~'RUBY'
+      FINALIZER = Ractor.make_shareable(nil.instance_eval { proc { 20.times { Thread.pass } } })
+      class Finalized; def self.make = ObjectSpace.define_finalizer(Object.new, FINALIZER); end
+      Ractor.new { loop { Finalized.make } }
+      sleep 0.01
+    RUBY
+    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    10.times { assert_in_out_err(%w[-W:no-experimental --disable-gems], code, [], [], timeout: 60) }
+    assert_operator(Process.clock_gettime(Process::CLOCK_MONOTONIC) - start, :<, 20)
+  end
+
+  def test_memory_of_select_with_one_that_has_ended
+    assert_no_memory_leak(%w[-W:no-experimental --disable-gems], <<~'PREPARE', <<~'RUBY', limit: 1.5, rss: true)
+      ended = Ractor.new { 1 }.tap(&:take)
+      def selects(ended, times) = times.times { Ractor.select(ended) rescue 1 }
+      selects(ended, 20_000)
+    PREPARE
+      selects(ended, 400_000)
+    RUBY
+  end
+
   # It was reported that the report had raised, and so on, for ever.
   def test_report_that_raises
     assert_ractor(<<~'RUBY', timeout: 20)

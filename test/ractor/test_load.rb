@@ -422,6 +422,22 @@ class TestLockfreeRactorLoad < Test::Unit::TestCase
     RUBY
   end
 
+  # As in main, which does it, no `require` of the program is called.
+  def test_encodings_are_not_required_by_the_program
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
+      $required = []
+      module Kernel
+        alias_method(:original_require, :require)
+        def require(name) = ($required << name) && original_require(name)
+      end
+      answers = Ractor.new do
+        ["a".encode("EUC-JP").bytes, ("a".encode("no-such-one") rescue $!.class), (Encoding.find("no-such-one") rescue $!.class)]
+      end.take
+      assert_equal([[97], Encoding::ConverterNotFoundError, ArgumentError], answers)
+      assert_equal([], $required)
+    RUBY
+  end
+
   # Coverage is main's: others compile without.
   def test_racing_coverage_and_compile
     assert_separately(%w[-W0 --disable-gems -rcoverage], <<~'RUBY', timeout: 60)

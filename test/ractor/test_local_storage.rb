@@ -24,6 +24,31 @@ class TestLockfreeRactorLocalStorage < Test::Unit::TestCase
     RUBY
   end
 
+  # The Ractor that forks is main in the child, and has what it had.  Upstream goes on with what was main's, which is freed.
+  def test_own_generator_in_a_child_that_a_ractor_forks
+    omit("no fork") unless Process.respond_to?(:fork)
+    assert_ractors(<<~'RUBY')
+      srand(1)
+      rand
+      statuses = Array.new(3) do
+        Ractor.new do
+          srand(42)
+          expected = Array.new(20) { rand(1_000) }
+          srand(42)
+          Process.wait(fork do
+            srand(42)
+            20.times { |i| exit!(8) if rand(1_000) != expected[i]; Ractor.new { rand }.take; GC.start }
+            strings = Array.new(10_000) { |i| i.to_s * (1 + i % 90) }
+            5_000.times { rand }
+            exit!(strings.each_with_index.all? { |string, i| string == i.to_s * (1 + i % 90) } ? 7 : 9)
+          end)
+          [$?.exitstatus || $?.inspect, expected == Array.new(20) { rand(1_000) }]
+        end
+      end
+      assert_equal([[7, true]] * 3, statuses.map(&:take))
+    RUBY
+  end
+
   # The console of a Ractor, which is found anew when it was closed, and rand by turns.
   def test_value_that_changes
     begin
