@@ -106,6 +106,7 @@ module MapRows
   row "instance_variable_get of a class", "Conf.instance_variable_get(:@level)", once: "class Conf; @level = 3; end"
   row "a global variable", "$stdout", shown: "value.class"
   row "ENV[]", 'ENV["LANG_OF_THE_MAP"]'
+  row "ENV.to_h", "ENV.to_h", shown: "value.class"
   row "ENV.fetch", 'ENV.fetch("FOUND_BY_THE_MAP")', once: 'ENV["FOUND_BY_THE_MAP"] = "found"'
 
   # ---- objects
@@ -278,6 +279,10 @@ module MapRows
   row "Hash#[] with Symbols", "h[:b]", setup: "h = { a: 1, b: 2, c: 3 }"
   row "Hash#[] with Strings", 'TABLE["key7"]', once: TABLE
   row "Hash#[] with Strings that are made", 'TABLE["key#{i % 100}"]', once: TABLE
+  row "Hash#[] with keys of 50 classes", "TABLE[KEYS[i % 50]]", once: <<~'RUBY'
+    KEYS = Ractor.make_shareable(Array.new(50) { |k| Class.new { class_eval("def hash = #{k}; def eql?(o) = true") }.new })
+    TABLE = Ractor.make_shareable(KEYS.each_with_index.to_h)
+  RUBY
   row "Hash#[]= with Integers", "h[i % 1000] = i", setup: "h = {}"
   row "Hash#[]= with Strings", 'h["k#{i % 1000}"] = i', setup: "h = {}"
   row "Hash literal", "{ a: i, b: 2, c: 3 }"
