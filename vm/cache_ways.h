@@ -15,14 +15,15 @@
  * lie: a program that scales in one process does not in the next.
  *
  * Solution.  A key is in one of four places next to each other, or in none, as in a processor's cache with four
- * ways.  Of 60 keys in 256 places one at most is too many, as a rule; who keeps the table makes it larger then, or gives up
- * another one.
+ * ways.  Of 60 keys in 256 places one at most is too many, as a rule; who keeps the table makes it larger then, or
+ * gives up what has been there longest.
  *
- * CACHE_WAY(table, bits, hash, way) is the +way+th place, from 0, of a key with that hash, whose upper bits
- * tell keys apart, in a table of 2 to the +bits+ entries, of which there are four or more.
+ * CACHE_WAY(table, bits, hash, way) is the +way+th of the four places, from 0, of keys with that hash, whose upper bits tell
+ * keys apart, in a table of 2 to the +bits+ entries, of which there are four or more.  The order of the four is the same for
+ * all keys, so that who moves each to the next place gives up the oldest.
  */
 
 #define CACHE_WAYS 4
-#define CACHE_WAY(table, bits, hash, way) (&(table)[((uint32_t)(hash) >> (32 - (bits))) ^ (way)])
+#define CACHE_WAY(table, bits, hash, way) (&(table)[((uint32_t)(hash) >> (32 - (bits)) & -CACHE_WAYS) + (way)])
 
 #endif /* LOCKFREE_VM_CACHE_WAYS_H */
