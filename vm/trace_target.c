@@ -99,10 +99,10 @@ rb_ractor_hooks_events(rb_event_flag_t events)
 }
 
 /* The Ractor is no more: nobody runs them, and what it alone traced is not traced.  The GC, and the end of the VM
- * (RUBY_FREE_AT_EXIT), where no thread is left that could take the VM lock. */
+ * (RUBY_FREE_AT_EXIT), when main's execution context may be freed, so that it cannot take the VM lock. */
 void
 rb_ractor_hooks_free(rb_hook_list_t *list)
 {
     rb_hook_list_free_hooks(list);
-    if (rb_current_execution_context(false)) rb_hook_list_free(list);
+    if (GET_VM()->ractor.main_thread->status != THREAD_KILLED) rb_hook_list_free(list);
 }

@@ -8,6 +8,8 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
   SOURCE = <<~'C'
     #include "ruby.h"
     #include "ruby/debug.h"
+    #include "ruby/io.h"
+    #include <unistd.h>
 
     static void
     at_end(VALUE data)
@@ -34,6 +36,22 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
         return Qnil;
     }
 
+    static VALUE
+    close_pipe(VALUE mod)
+    {
+        int ends[2];
+
+        if (rb_pipe(ends) < 0) rb_sys_fail("pipe");
+        VALUE reader = rb_io_fdopen(ends[0], 0, "r"), writer = rb_io_fdopen(ends[1], 1, "w");
+        rb_io_write(writer, rb_str_new_cstr("line\n"));
+        rb_io_flush(writer);
+        VALUE line = rb_io_gets(reader);
+        rb_io_close(writer);
+        rb_io_close(rb_obj_dup(reader));
+        rb_io_close(reader);
+        return line;
+    }
+
     void
     Init_keeps(void)
     {
@@ -42,10 +60,12 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
         rb_ext_ractor_safe(true);
         rb_define_module_function(keeps, "at_end", keep_at_end, 0);
         rb_define_module_function(keeps, "at_event", keep_at_event, 0);
+        rb_define_module_function(keeps, "close_pipe", close_pipe, 0);
     }
   C
 
-  def assert_keeps(name)
+  # Runs +code+ with that extension.
+  def assert_extension(code)
     tree = File.expand_path("../../..", Test::Unit::CoreAssertions.instance_method(:assert_separately).source_location[0])
     headers = [File.join(tree, "include"), *Dir[File.join(RbConfig::TOPDIR || ".", ".ext/include/*"), ".ext/include/*"]]
     Dir.mktmpdir do |folder|
@@ -55,13 +75,17 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
                      "-o", object, File.join(folder, "keeps.c"))
       omit("no compiler: #{RbConfig::CONFIG["CC"]}") if built.nil?
       assert(built, "keeps.c does not compile")
-      assert_separately(%w[-W:no-experimental --disable-gems -r] + [object], <<~RUBY, timeout: 60)
-        ractors = Array.new(4) do
-          Ractor.new { 6_000.times { |i| Keeps.#{name}; GC.start(full_mark: false) if i % 4 == 0; [i] * 10 }; GC.start; 7 }
-        end
-        assert_equal([7] * 4, ractors.map(&:take))
-      RUBY
+      assert_separately(%w[-W:no-experimental --disable-gems -r] + [object], code, timeout: 60)
     end
+  end
+
+  def assert_keeps(name)
+    assert_extension(<<~RUBY)
+      ractors = Array.new(4) do
+        Ractor.new { 6_000.times { |i| Keeps.#{name}; GC.start(full_mark: false) if i % 4 == 0; [i] * 10 }; GC.start; 7 }
+      end
+      assert_equal([7] * 4, ractors.map(&:take))
+    RUBY
   end
 
   # Marked by the list it is in, where it comes after others have been waited for.  Unmarked before: "try to mark T_NONE object".
@@ -71,5 +95,17 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
 
   def test_racing_event_hook_and_collect
     assert_keeps("at_event")
+  end
+
+  # What is closed is on no stack but that of the function which closes it.  Before: a crash, or a file that stays open.
+  def test_racing_close_and_collect
+    assert_extension(<<~'RUBY')
+      ractors = Array.new(4) { Ractor.new { Ractor.receive; Array.new(50) { Keeps.close_pipe }.uniq } }
+      GC.stress = true
+      ractors.each { |ractor| ractor.send(:go) }
+      closed = ractors.map(&:take)
+      GC.stress = false
+      assert_equal([["line\n"]] * 4, closed)
+    RUBY
   end
 end

@@ -20,6 +20,46 @@ class TestLockfreeRactorEnd < Test::Unit::TestCase
     assert_operator(Process.clock_gettime(Process::CLOCK_MONOTONIC) - start, :<, 20)
   end
 
+  # As in stock, and with one Ractor, too.
+  def test_thread_exit_in_a_finalizer
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil
+      EXITS = Ractor.make_shareable(nil.instance_eval { proc { Thread.exit } })
+      def leaves = (100.times { ObjectSpace.define_finalizer(Object.new, EXITS) }; GC.start; :went_on)
+      assert_equal(:went_on, Thread.new { leaves }.value)
+      assert_equal(:went_on, Ractor.new { leaves }.take)
+      assert_equal(:went_on, Thread.new { leaves }.value)
+    RUBY
+  end
+
+  # Main, which calls the finalizers, waits for a Ractor that waits for them: each leaves the next.
+  def test_wait_for_what_finalizers_say
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil # the last ones say it to nobody
+      def told(n) = (HEARS.send(n); sleep 0.02)
+      11.times { |i| eval "module Says#{i}; def self.call(id) = told(#{i}); end" }
+      SAYS = Ractor.make_shareable(Array.new(11) { |i| Object.const_get("Says#{i}") })
+      def leave(depth, says) = depth == 0 ? (3.times { ObjectSpace.define_finalizer(Object.new, says) }; nil) : leave(depth - 1, says)
+      HEARS = Ractor.new do
+        10.times { |i| nil until Ractor.receive == i; leave(20, SAYS[i + 1]); GC.start }
+        loop { break :heard if Ractor.receive == :end }
+      end
+      [-> { HEARS.take }, -> { q = Thread::Queue.new; Thread.new { q << HEARS.take }; q.pop }].sample.then do |waits|
+        leave(20, Says0)
+        GC.start
+        Thread.new { sleep 2; HEARS.send(:end) }
+        assert_equal(:heard, waits.call)
+      end
+    RUBY
+  end
+
+  def test_memory_at_exit
+    [[], %w[--yjit]].each do |options|
+      assert_separately([{"RUBY_FREE_AT_EXIT" => "1", "MALLOC_PERTURB_" => "165"}, *%w[-W0 --disable-gems], *options],
+                        "assert_equal(7, Ractor.new { 7 }.take)", ignore_stderr: true) # it warns
+    end
+  end
+
   def test_memory_of_select_with_one_that_has_ended
     assert_no_memory_leak(%w[-W:no-experimental --disable-gems], <<~'PREPARE', <<~'RUBY', limit: 1.5, rss: true)
       ended = Ractor.new { 1 }.tap(&:take)
