@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_FINALIZE_TURN_H
 /**********************************************************************
 
-  gc/finalize_turn.h - main calls finalizers for a while, and goes on
+  gc/finalize_turn.h - a Ractor calls finalizers for a while, and goes on
 
   Licence: see LICENSE.
 
@@ -11,14 +11,15 @@
 /*
  * Part of gc/default/default.c.
  *
- * Problem.  Main calls the finalizers of what any Ractor has left, when it looks for
- * interrupts, and goes on as long as there are any.  Where Ractors leave more than it
- * can call there is no end: main sleeps for ever, cannot end, and its Ractors, which it
- * cannot tell to, fill the memory, 2 GB a minute.
+ * Problem.  Who has swept calls finalizers when it looks for interrupts, one Ractor at a time,
+ * and goes on as long as there are any.  Others that leave them come to nothing meanwhile, and
+ * go on to leave more: where they leave more than it can call there is no end.  Main, say, sleeps for
+ * ever, and cannot tell its Ractors to end, which fill the memory, 2 GB a minute.
  *
- * Solution.  Main calls them for GC_FINALIZE_TURN, returns to what it was about, and has the next
- * turn at its next look, which comes before it sleeps (rb_threadptr_execute_interrupts, which
- * flushes postponed jobs once).  GC.start, in any Ractor, calls all that were found until then.
+ * Solution.  It calls them for GC_FINALIZE_TURN, and returns to what it was about.  The next turn is
+ * whoever's looks first: its own at its next look, which comes before it sleeps
+ * (rb_threadptr_execute_interrupts, which flushes postponed jobs once), or theirs who leave them.
+ * GC.start calls all that were found until then.
  *
  *   finalizing        one at a time calls finalizers, whoever has set it; the rest is its
  *   finalize_rest     what was taken off heap_pages_deferred_final, and not called
@@ -64,10 +65,8 @@ gc_finalize_take(rb_objspace_t *objspace)
 static void
 gc_finalize_so_far(rb_objspace_t *objspace, uint64_t until)
 {
-    VALUE rest = objspace->finalize_rest;
-
     objspace->finalize_until = until;
-    if (rest) finalize_list(objspace, gc_finalize_take(objspace));
+    if (objspace->finalize_rest) finalize_list(objspace, gc_finalize_take(objspace));
     if (!objspace->finalize_rest) finalize_list(objspace, gc_finalize_take(objspace));
     objspace->finalize_until = 0;
 }

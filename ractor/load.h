@@ -47,7 +47,7 @@ struct ractor_load {
     rb_nativethread_lock_t lock;
     rb_nativethread_cond_t cond;
     bool done, woken;
-    VALUE (*func)(void *);
+    VALUE (*body)(VALUE);
     struct cross_ractor_require asked;
 };
 
@@ -71,7 +71,7 @@ static VALUE
 ractor_load_run(VALUE self)
 {
     struct ractor_load *load = RTYPEDDATA_GET_DATA(self);
-    load->func(&load->asked);
+    ractor_require_protect(&load->asked, load->body);
     return Qnil;
 }
 
@@ -274,16 +274,16 @@ ractor_load_exception(VALUE exception)
     return rb_exc_new_str(rb_eRuntimeError, UNDEF_P(description) ? rb_class_path(rb_obj_class(exception)) : description);
 }
 
-/* Has main run +func+ with a copy of +asked+, and returns the result, or raises the exception, that it leaves there.
+/* Has main run +body+ with a copy of +asked+, and returns the result, or raises the exception, that it leaves there.
  * Any Ractor but main. */
 static VALUE
-ractor_load_in_main(VALUE (*func)(void *), const struct cross_ractor_require *asked)
+ractor_load_in_main(VALUE (*body)(VALUE), const struct cross_ractor_require *asked)
 {
     struct ractor_load *load;
     VALUE self = TypedData_Make_Struct(0, struct ractor_load, &ractor_load_type, load);
     rb_native_mutex_initialize(&load->lock);
     rb_native_cond_initialize(&load->cond);
-    load->func = func;
+    load->body = body;
     load->asked = *asked;
 
     rb_threadptr_interrupt_exec(GET_VM()->ractor.main_ractor->threads.main, ractor_load_start, (void *)self,
@@ -307,12 +307,6 @@ require_unless_loaded_body(VALUE data)
 }
 
 static VALUE
-ractor_require_unless_loaded_func(void *data)
-{
-    return ractor_require_protect(data, require_unless_loaded_body);
-}
-
-static VALUE
 require_silent_body(VALUE data)
 {
     struct cross_ractor_require *crr = (struct cross_ractor_require *)data;
@@ -321,19 +315,13 @@ require_silent_body(VALUE data)
     return Qnil;
 }
 
-static VALUE
-ractor_require_silent_func(void *data)
-{
-    return ractor_require_protect(data, require_silent_body);
-}
-
 /* What rb_require_internal_silent returns, as an Integer: no `require` of the program, or of RubyGems, is told.  Any Ractor but
  * main. */
 VALUE
 rb_ractor_require_silent(VALUE feature)
 {
     struct cross_ractor_require crr = {.feature = feature, .result = Qundef, .exception = Qundef};
-    return ractor_load_in_main(ractor_require_silent_func, &crr);
+    return ractor_load_in_main(require_silent_body, &crr);
 }
 
 static VALUE
@@ -345,12 +333,6 @@ autoload_set_body(VALUE data)
     return Qnil;
 }
 
-static VALUE
-ractor_autoload_set_func(void *data)
-{
-    return ractor_require_protect(data, autoload_set_body);
-}
-
 /* Module#autoload, from any Ractor but main. */
 void
 rb_ractor_autoload_set(VALUE module, ID name, VALUE feature)
@@ -358,7 +340,7 @@ rb_ractor_autoload_set(VALUE module, ID name, VALUE feature)
     struct cross_ractor_require crr = {
         .feature = rb_str_new_frozen(feature), .module = module, .name = name, .result = Qundef, .exception = Qundef,
     };
-    ractor_load_in_main(ractor_autoload_set_func, &crr);
+    ractor_load_in_main(autoload_set_body, &crr);
 }
 
 static VALUE
@@ -369,18 +351,12 @@ autoload_p_body(VALUE data)
     return Qnil;
 }
 
-static VALUE
-ractor_autoload_p_func(void *data)
-{
-    return ractor_require_protect(data, autoload_p_body);
-}
-
 /* The file that the constant +name+ of +module+ itself will be loaded from, or nil.  Any Ractor but main. */
 VALUE
 rb_ractor_autoload_p(VALUE module, ID name)
 {
     struct cross_ractor_require crr = {.module = module, .name = name, .result = Qundef, .exception = Qundef};
-    return ractor_load_in_main(ractor_autoload_p_func, &crr);
+    return ractor_load_in_main(autoload_p_body, &crr);
 }
 
 static VALUE
@@ -394,19 +370,13 @@ shift_path_body(VALUE data)
     return Qnil;
 }
 
-static VALUE
-ractor_shift_path_func(void *data)
-{
-    return ractor_require_protect(data, shift_path_body);
-}
-
 /* The path that the first of main's Array +names+ is, taken out of it, or nil if there is none.  Any Ractor but main.
  * Raises what main meets, as where it is no path. */
 VALUE
 rb_ractor_shift_path(VALUE names)
 {
     struct cross_ractor_require crr = {.feature = names, .result = Qundef, .exception = Qundef};
-    return ractor_load_in_main(ractor_shift_path_func, &crr);
+    return ractor_load_in_main(shift_path_body, &crr);
 }
 
 static VALUE
@@ -418,18 +388,12 @@ find_file_body(VALUE data)
     return Qnil;
 }
 
-static VALUE
-ractor_find_file_func(void *data)
-{
-    return ractor_require_protect(data, find_file_body);
-}
-
 /* The path of the file that +name+ means in main's $LOAD_PATH, or 0.  Any Ractor but main. */
 VALUE
 rb_ractor_find_file(VALUE name)
 {
     struct cross_ractor_require crr = {.feature = rb_str_new_frozen(name), .result = Qundef, .exception = Qundef};
-    VALUE path = ractor_load_in_main(ractor_find_file_func, &crr);
+    VALUE path = ractor_load_in_main(find_file_body, &crr);
     return NIL_P(path) ? 0 : path;
 }
 

@@ -18,12 +18,13 @@
  * ways.  Of 60 keys in 256 places one at most is too many, as a rule; who keeps the table makes it larger then, or
  * gives up what has been there longest.
  *
- * CACHE_WAY(table, bits, hash, way) is the +way+th of the four places, from 0, of keys with that hash, whose upper bits tell
- * keys apart, in a table of 2 to the +bits+ entries, of which there are four or more.  The order of the four is the same for
- * all keys, so that who moves each to the next place gives up the oldest.
+ * CACHE_SET(table, bits, hash) are the CACHE_WAYS places of keys with that hash, whose upper bits tell keys apart, in
+ * a table of 2 to the +bits+ entries, of which there are four or more.  Who moves each to the next place, CACHE_SET_SHIFT,
+ * gives up what has been there longest, and has the first one free.
  */
 
 #define CACHE_WAYS 4
-#define CACHE_WAY(table, bits, hash, way) (&(table)[((uint32_t)(hash) >> (32 - (bits)) & -CACHE_WAYS) + (way)])
+#define CACHE_SET(table, bits, hash) (&(table)[(uint32_t)(hash) >> (32 - (bits)) & -CACHE_WAYS])
+#define CACHE_SET_SHIFT(set, type) MEMMOVE((set) + 1, (set), type, CACHE_WAYS - 1)
 
 #endif /* LOCKFREE_VM_CACHE_WAYS_H */

@@ -23,9 +23,9 @@
 rb_serial_t rb_vm_constant_state;
 
 static inline struct vm_constant_table_entry *
-entry_at(struct vm_constant_table *table, VALUE klass, ID id, int way)
+set_of(struct vm_constant_table *table, VALUE klass, ID id)
 {
-    return CACHE_WAY(table->entries, VM_CONSTANT_TABLE_BITS, rb_id_hash((id << 4) + klass), way);
+    return CACHE_SET(table->entries, VM_CONSTANT_TABLE_BITS, rb_id_hash((id << 4) + klass));
 }
 
 static inline bool
@@ -48,12 +48,12 @@ lookup(VALUE klass, ID id, rb_const_entry_t **const_entry)
     struct vm_constant_table *table = GET_RACTOR()->constant_table;
     if (!table) return false;
 
+    const struct vm_constant_table_entry *set = set_of(table, klass, id);
     for (int way = 0; way < CACHE_WAYS; way++) {
-        const struct vm_constant_table_entry *entry = entry_at(table, klass, id, way);
-        if (!entry_is(entry, klass, id)) continue;
+        if (!entry_is(&set[way], klass, id)) continue;
 
-        *const_entry = entry->const_entry;
-        return entry_valid_p(entry);
+        *const_entry = set[way].const_entry;
+        return entry_valid_p(&set[way]);
     }
     return false;
 }
@@ -62,18 +62,16 @@ lookup(VALUE klass, ID id, rb_const_entry_t **const_entry)
 static struct vm_constant_table_entry *
 place_of(struct vm_constant_table *table, VALUE klass, ID id)
 {
-    struct vm_constant_table_entry *entry, *unused = NULL;
-    int way;
+    struct vm_constant_table_entry *set = set_of(table, klass, id), *unused = NULL;
 
-    for (way = 0; way < CACHE_WAYS; way++) {
-        entry = entry_at(table, klass, id, way);
-        if (entry_is(entry, klass, id)) return entry;
-        if (!unused && !entry_valid_p(entry)) unused = entry;
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        if (entry_is(&set[way], klass, id)) return &set[way];
+        if (!unused && !entry_valid_p(&set[way])) unused = &set[way];
     }
     if (unused) return unused;
 
-    for (way = CACHE_WAYS - 1; way > 0; way--) *entry_at(table, klass, id, way) = *entry_at(table, klass, id, way - 1);
-    return entry_at(table, klass, id, 0);
+    CACHE_SET_SHIFT(set, struct vm_constant_table_entry);
+    return set;
 }
 
 /* Files what +klass+ has for +id+.  Any Ractor, its own table; VM lock, since the

@@ -58,10 +58,9 @@ lookup(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
     if (UNLIKELY(!cache)) return NULL;
 
-    const uint32_t hash = call_hash(ci, klass);
+    const struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, call_hash(ci, klass));
     for (int way = 0; way < CACHE_WAYS; way++) {
-        const struct vm_method_call_entry *entry = CACHE_WAY(cache->calls, cache->calls_bits, hash, way);
-        if (call_entry_is(entry, ci, klass)) return METHOD_ENTRY_INVALIDATED(vm_cc_cme(entry->cc)) ? NULL : entry->cc;
+        if (call_entry_is(&set[way], ci, klass)) return METHOD_ENTRY_INVALIDATED(vm_cc_cme(set[way].cc)) ? NULL : set[way].cc;
     }
     return NULL;
 }
@@ -166,22 +165,21 @@ static struct vm_method_call_entry *
 call_place(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
     const uint32_t hash = call_hash(ci, klass);
-    struct vm_method_call_entry *entry, *unused = NULL, *larger;
-    int way;
+    struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, hash), *unused = NULL, *larger;
 
-    for (way = 0; way < CACHE_WAYS; way++) {
-        entry = CACHE_WAY(cache->calls, cache->calls_bits, hash, way);
-        if (call_entry_is(entry, ci, klass)) return entry;
-        if (!unused && (!entry->cc || vm_cc_invalidated_p(entry->cc))) unused = entry;
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        if (call_entry_is(&set[way], ci, klass)) return &set[way];
+        if (!unused && (!set[way].cc || vm_cc_invalidated_p(set[way].cc))) unused = &set[way];
     }
     if (unused) return unused;
 
     larger = table_of_twice(cache->calls, &cache->calls_bits, VM_METHOD_CALLS_BITS_MAX, sizeof(*larger));
-    if (larger) cache->calls = larger;
-    for (way = CACHE_WAYS - 1; way > 0; way--) {
-        *CACHE_WAY(cache->calls, cache->calls_bits, hash, way) = *CACHE_WAY(cache->calls, cache->calls_bits, hash, way - 1);
+    if (larger) {
+        cache->calls = larger;
+        return CACHE_SET(larger, cache->calls_bits, hash);
     }
-    return CACHE_WAY(cache->calls, cache->calls_bits, hash, 0);
+    CACHE_SET_SHIFT(set, struct vm_method_call_entry);
+    return set;
 }
 
 /* Files +cc+, just found for +ci+, if there is such a method.  Any Ractor, its own
@@ -228,10 +226,9 @@ rb_vm_method_names_lookup(VALUE klass, ID mid)
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
     if (!cache) return NULL;
 
-    const uint32_t hash = name_hash(klass, mid);
+    const struct vm_method_name_entry *set = CACHE_SET(cache->names, cache->names_bits, name_hash(klass, mid));
     for (int way = 0; way < CACHE_WAYS; way++) {
-        const struct vm_method_name_entry *entry = CACHE_WAY(cache->names, cache->names_bits, hash, way);
-        if (name_entry_is(entry, klass, mid)) return name_entry_valid_p(entry) ? entry->cme : NULL;
+        if (name_entry_is(&set[way], klass, mid)) return name_entry_valid_p(&set[way]) ? set[way].cme : NULL;
     }
     return NULL;
 }
@@ -259,23 +256,22 @@ static struct vm_method_name_entry *
 name_place(struct vm_method_cache *cache, VALUE klass, ID mid)
 {
     const uint32_t hash = name_hash(klass, mid);
-    struct vm_method_name_entry *entry, *unused = NULL, *larger;
-    int way;
+    struct vm_method_name_entry *set = CACHE_SET(cache->names, cache->names_bits, hash), *unused = NULL, *larger;
 
-    for (way = 0; way < CACHE_WAYS; way++) {
-        entry = CACHE_WAY(cache->names, cache->names_bits, hash, way);
-        if (name_entry_is(entry, klass, mid)) return entry;
-        if (!unused && (!entry->klass || !name_entry_valid_p(entry))) unused = entry;
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        if (name_entry_is(&set[way], klass, mid)) return &set[way];
+        if (!unused && (!set[way].klass || !name_entry_valid_p(&set[way]))) unused = &set[way];
     }
     if (unused) return unused;
 
     larger = table_of_twice(cache->names, &cache->names_bits, VM_METHOD_NAMES_BITS_MAX, sizeof(*larger));
-    if (larger) cache->names = larger;
-    else if (!rb_multi_ractor_p()) return NULL;
-    for (way = CACHE_WAYS - 1; way > 0; way--) {
-        *CACHE_WAY(cache->names, cache->names_bits, hash, way) = *CACHE_WAY(cache->names, cache->names_bits, hash, way - 1);
+    if (larger) {
+        cache->names = larger;
+        return CACHE_SET(larger, cache->names_bits, hash);
     }
-    return CACHE_WAY(cache->names, cache->names_bits, hash, 0);
+    if (!rb_multi_ractor_p()) return NULL;
+    CACHE_SET_SHIFT(set, struct vm_method_name_entry);
+    return set;
 }
 
 /* Files +cme+, which the cache of +klass+ has for +mid+.  Any Ractor, its own table;
