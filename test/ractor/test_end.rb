@@ -10,10 +10,10 @@ class TestLockfreeRactorEnd < Test::Unit::TestCase
   # What it is told by main, which ends, is not forgotten with what a finalizer raises.  Before, once a second was all it was told.
   def test_told_to_end_in_a_finalizer
     code = <<~'RUBY'
-      FINALIZER = Ractor.make_shareable(nil.instance_eval { proc { 20.times { Thread.pass } } })
-      class Finalized; def self.make = ObjectSpace.define_finalizer(Object.new, FINALIZER); end
-      Ractor.new { loop { Finalized.make } }
-      sleep 0.01
+      FINALIZER = Ractor.make_shareable(nil.instance_eval { proc { sleep 0.03 } })
+      def leave(depth) = depth == 0 ? (ObjectSpace.define_finalizer(Object.new, FINALIZER); nil) : leave(depth - 1)
+      Ractor.new { loop { leave(20); GC.start } }
+      sleep 0.1
     RUBY
     start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     10.times { assert_in_out_err(%w[-W:no-experimental --disable-gems], code, [], [], timeout: 60) }
