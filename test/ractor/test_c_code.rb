@@ -11,6 +11,8 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
     #include "ruby/io.h"
     #include <unistd.h>
 
+    static int freed;
+
     static void
     at_end(VALUE data)
     {
@@ -52,6 +54,32 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
         return line;
     }
 
+    static void
+    free_alone(void *data)
+    {
+        static int inside;
+
+        if (__atomic_exchange_n(&inside, 1, __ATOMIC_SEQ_CST)) rb_bug("two Ractors free at once");
+        usleep(20);
+        __atomic_store_n(&inside, 0, __ATOMIC_SEQ_CST);
+        freed++; // with no lock
+        xfree(data);
+    }
+
+    static VALUE
+    make_data(VALUE mod)
+    {
+        static const rb_data_type_t type = { "data", { 0, free_alone } };
+
+        return rb_data_typed_object_wrap(rb_cObject, xmalloc(100), &type);
+    }
+
+    static VALUE
+    count_freed(VALUE mod)
+    {
+        return INT2FIX(freed);
+    }
+
     void
     Init_keeps(void)
     {
@@ -61,6 +89,8 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
         rb_define_module_function(keeps, "at_end", keep_at_end, 0);
         rb_define_module_function(keeps, "at_event", keep_at_event, 0);
         rb_define_module_function(keeps, "close_pipe", close_pipe, 0);
+        rb_define_module_function(keeps, "data", make_data, 0);
+        rb_define_module_function(keeps, "freed", count_freed, 0);
     }
   C
 
@@ -106,6 +136,25 @@ class TestLockfreeRactorCCode < Test::Unit::TestCase
       closed = ractors.map(&:take)
       GC.stress = false
       assert_equal([["line\n"]] * 4, closed)
+    RUBY
+  end
+
+  # A function that frees, and was not said to do so at once, is called by one Ractor at a time, as its extension may have no lock.
+  def test_racing_free_and_free
+    assert_extension(<<~'RUBY')
+      module Finalizer; def self.call(id) = nil; end
+      called = []
+      ractors = Array.new(4) do
+        Ractor.new do
+          2_000.times { |i| data = Keeps.data; ObjectSpace.define_finalizer(data, Finalizer) if i % 3 == 0; GC.start if i % 200 == 0 }
+        end
+      end
+      finalizer = proc { called << 1 }
+      2_000.times { |i| data = Keeps.data; ObjectSpace.define_finalizer(data, finalizer) if i % 3 == 0 }
+      ractors.each(&:take)
+      GC.start
+      assert_include(9_900..10_000, Keeps.freed)
+      assert_include(600..667, called.size)
     RUBY
   end
 end
