@@ -22,30 +22,31 @@
  * Solution.  Each Ractor finalizes what it finds, before it goes on, in two steps, each of which
  * it may have to leave to another:
  *
- *   the finalizers    of main, if main has defined any of them: it is told.  What other Ractors
- *                     define is shareable: anyone's.
  *   what is freed     of a file: anyone's.  By a function of an extension: one at a time, as
  *                     upstream, for two of them may share what has no lock.  Who finds somebody
- *                     at it leaves it to him, and he looks again when he is done.
+ *                     at it leaves it to him, and he looks again when he is done with his list.
+ *   the finalizers    of main, if main has defined any of them, unless that is shareable and no
+ *                     module, whose variables may be main's: it looks when it takes a page to
+ *                     fill, and at the end.  It is not woken: nothing of what waits there would
+ *                     expect that.  What other Ractors define is shareable: anyone's.  A copy of an
+ *                     object that another Ractor makes gets only such ones.
  *
- *   finalizes                 of a Ractor's cache, with its GVL: it does, and does not begin again
- *                             within a finalizer
+ *   finalizes                 of a Ractor's cache, with its GVL: the thread that does, or NULL; no other
+ *                             begins, nor that one again within a finalizer
  *   finalizing                how many Ractors do: the checks of the GC ask whether it is 0
- *   deferred_final_of_main    what is left to main
- *   main_is_told              that it is: main has not come yet to take the list
- *   deferred_free_alone       what has been finalized, and is to be freed by one at a time
+ *   deferred_free_alone       what is to be freed by one at a time
  *   frees_alone               the cache of who is at it, or NULL
+ *   deferred_final_of_main    what has been freed, and is left to main
+ *   main_finalizes_last       the process ends: main has the table of finalizers for itself
+ *   lost_zombies              in a child: what others had taken when it was forked stays a zombie
  *
  * An object is in one list, or in the hands of who took it.  Lists are taken whole, by an
  * exchange, and filled by compare and swap, as upstream's.  All is seq_cst: who fills
  * deferred_free_alone looks at frees_alone then, and who leaves frees_alone looks at the list
- * then, so one of the two sees the other.  Main sets main_is_told to 0 before it takes its list;
- * who finds it 0, having filled the list, tells main.
- *
- * In the child of a fork the lists are what they were; what others had taken stays a zombie.
+ * then, so one of the two sees the other.
  */
 
-/* Of a hidden Array of finalizers: no finalizer of it is main's. */
+/* Of a hidden Array of finalizers: all of it are anyone's. */
 #define GC_FINALIZERS_ANYONES FL_USER18
 
 static inline rb_ractor_newobj_cache_t *
@@ -58,16 +59,17 @@ gc_finalize_cache(void)
 static bool
 gc_finalizes_p(void)
 {
-    return gc_finalize_cache()->finalizes;
+    return gc_finalize_cache()->finalizes != NULL;
 }
 
-/* False: it is at it.  The current Ractor. */
+/* False: it is at it, or the process ends and it is not main.  The current Ractor. */
 static bool
 gc_finalize_begin(rb_objspace_t *objspace)
 {
     if (gc_finalizes_p()) return false;
+    if (__atomic_load_n(&objspace->main_finalizes_last, __ATOMIC_RELAXED) && !rb_gc_main_ractor_p()) return false;
 
-    gc_finalize_cache()->finalizes = true;
+    gc_finalize_cache()->finalizes = rb_gc_current_thread();
     RUBY_ATOMIC_INC(finalizing);
     return true;
 }
@@ -75,16 +77,39 @@ gc_finalize_begin(rb_objspace_t *objspace)
 static void
 gc_finalize_end(rb_objspace_t *objspace)
 {
-    gc_finalize_cache()->finalizes = false;
+    gc_finalize_cache()->finalizes = NULL;
     RUBY_ATOMIC_DEC(finalizing);
 }
 
-/* +finalizers+ get one more, of the current Ractor; +first+: the first one.  With the VM lock. */
-static void
-gc_finalizers_defined(VALUE finalizers, bool first)
+static bool
+gc_finalizer_shareable_p(VALUE finalizer)
 {
-    if (rb_gc_main_ractor_p()) FL_UNSET_RAW(finalizers, GC_FINALIZERS_ANYONES);
+    return RB_SPECIAL_CONST_P(finalizer) || RB_OBJ_SHAREABLE_P(finalizer);
+}
+
+/* +finalizers+ get one more, +block+, of the current Ractor, as the +first+ or not.  VM lock. */
+static void
+gc_finalizers_defined(VALUE finalizers, VALUE block, bool first)
+{
+    bool module = RB_TYPE_P(block, T_CLASS) || RB_TYPE_P(block, T_MODULE);
+
+    if (rb_gc_main_ractor_p() && (module || !gc_finalizer_shareable_p(block))) FL_UNSET_RAW(finalizers, GC_FINALIZERS_ANYONES);
     else if (first) FL_SET_RAW(finalizers, GC_FINALIZERS_ANYONES);
+}
+
+/* Those of +finalizers+ that a copy of their object gets from the current Ractor, or 0: there are none.  VM lock. */
+static VALUE
+gc_finalizers_of_copy(VALUE finalizers)
+{
+    if (rb_gc_main_ractor_p()) return finalizers;
+
+    VALUE copy = rb_ary_hidden_new(RARRAY_LEN(finalizers));
+    for (long i = 0; i < RARRAY_LEN(finalizers); i++) {
+        VALUE finalizer = RARRAY_AREF(finalizers, i);
+        if (gc_finalizer_shareable_p(finalizer)) rb_ary_push(copy, finalizer);
+    }
+    FL_SET_RAW(copy, GC_FINALIZERS_ANYONES);
+    return RARRAY_LEN(copy) > 0 ? copy : 0;
 }
 
 static void
@@ -106,18 +131,34 @@ gc_leave_to_main(rb_objspace_t *objspace, VALUE zombie, VALUE finalizers)
     return true;
 }
 
-/* Frees what the sweep did not free of +zombie+, whose finalizers have been called.
- * False: that is left to who does so alone, and +zombie+ with it. */
+/* Whether the current Ractor frees what one at a time may, until it takes its next list. */
+static bool
+gc_frees_alone(rb_objspace_t *objspace)
+{
+    void *self = gc_finalize_cache(), *other = NULL;
+
+    return __atomic_load_n(&objspace->frees_alone, __ATOMIC_RELAXED) == self ||
+        __atomic_compare_exchange_n(&objspace->frees_alone, &other, self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static void
+gc_frees_alone_end(rb_objspace_t *objspace, void *cache)
+{
+    if (__atomic_load_n(&objspace->frees_alone, __ATOMIC_RELAXED) == cache) __atomic_store_n(&objspace->frees_alone, NULL, __ATOMIC_SEQ_CST);
+}
+
+/* Frees what the sweep did not free of +zombie+, if it is not yet.  False: that is left to who does so alone, and +zombie+ with it. */
 static bool
 gc_zombie_free_data(rb_objspace_t *objspace, VALUE zombie)
 {
     void (*dfree)(void *) = RZOMBIE(zombie)->dfree;
     if (!dfree) return true;
 
-    if (!rb_gc_freed_by_anyone_p(dfree) && __atomic_load_n(&objspace->frees_alone, __ATOMIC_SEQ_CST) != gc_finalize_cache()) {
+    if (!rb_gc_freed_by_anyone_p(dfree) && !gc_frees_alone(objspace)) {
         gc_zombie_push(&objspace->deferred_free_alone, zombie);
         return false;
     }
+    RZOMBIE(zombie)->dfree = NULL;
     dfree(RZOMBIE(zombie)->data);
     return true;
 }
@@ -126,41 +167,25 @@ gc_zombie_free_data(rb_objspace_t *objspace, VALUE zombie)
 static VALUE
 gc_finalize_take(rb_objspace_t *objspace)
 {
-    rb_ractor_newobj_cache_t *self = gc_finalize_cache();
-    if (__atomic_load_n(&objspace->frees_alone, __ATOMIC_SEQ_CST) == self) __atomic_store_n(&objspace->frees_alone, NULL, __ATOMIC_SEQ_CST);
+    gc_frees_alone_end(objspace, gc_finalize_cache());
 
     VALUE list = RUBY_ATOMIC_VALUE_EXCHANGE(heap_pages_deferred_final, 0);
-    if (!list && rb_gc_main_ractor_p()) {
-        RUBY_ATOMIC_SET(objspace->main_is_told, 0);
-        list = RUBY_ATOMIC_VALUE_EXCHANGE(objspace->deferred_final_of_main, 0);
-    }
-    while (!list && __atomic_load_n(&objspace->deferred_free_alone, __ATOMIC_SEQ_CST) &&
-           !RUBY_ATOMIC_PTR_CAS(objspace->frees_alone, NULL, self)) {
+    if (!list && rb_gc_main_ractor_p()) list = RUBY_ATOMIC_VALUE_EXCHANGE(objspace->deferred_final_of_main, 0);
+    while (!list && __atomic_load_n(&objspace->deferred_free_alone, __ATOMIC_SEQ_CST) && gc_frees_alone(objspace)) {
         list = RUBY_ATOMIC_VALUE_EXCHANGE(objspace->deferred_free_alone, 0);
-        if (!list) __atomic_store_n(&objspace->frees_alone, NULL, __ATOMIC_SEQ_CST);
+        if (!list) gc_frees_alone_end(objspace, gc_finalize_cache());
     }
     return list;
 }
 
-static void gc_finalize_deferred(void *objspace);
+static void gc_finalize_deferred_register(rb_objspace_t *objspace);
 
-static VALUE
-gc_finalize_when_told(void *objspace)
+/* The current Ractor takes a page to fill. */
+static inline void
+gc_finalize_look(rb_objspace_t *objspace)
 {
-    gc_finalize_deferred(objspace);
-    return Qnil;
-}
-
-/* Main is told, once, if anything is left to it.  If it was told within a finalizer, that came to nothing, so it tells itself.
- * The current Ractor does not finalize any more. */
-NOINLINE(static void gc_tell_main_what_is_left(rb_objspace_t *objspace));
-
-static void
-gc_tell_main_what_is_left(rb_objspace_t *objspace)
-{
-    if (!__atomic_load_n(&objspace->deferred_final_of_main, __ATOMIC_SEQ_CST)) return;
-
-    if (!RUBY_ATOMIC_EXCHANGE(objspace->main_is_told, 1) || rb_gc_main_ractor_p()) rb_gc_have_main_call(gc_finalize_when_told, objspace);
+    if (RB_LIKELY(!__atomic_load_n(&objspace->deferred_final_of_main, __ATOMIC_RELAXED))) return;
+    if (rb_gc_main_ractor_p() && !gc_finalizes_p()) gc_finalize_deferred_register(objspace);
 }
 
 static size_t
@@ -171,13 +196,30 @@ gc_zombie_count(VALUE zombie)
     return count;
 }
 
-/* In the child of a fork: who does what the current Ractor does not is no more. */
+/* The thread of +cache+ that finalizes, if there is one, is no more, or has left that by a jump. */
+static void
+gc_finalizes_no_more(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache)
+{
+    gc_frees_alone_end(objspace, cache);
+    if (!cache->finalizes) return;
+
+    cache->finalizes = NULL;
+    objspace->lost_zombies = true;
+    RUBY_ATOMIC_DEC(finalizing);
+}
+
+static void
+gc_finalize_in_child_i(void *c, void *objspace)
+{
+    rb_ractor_newobj_cache_t *cache = c;
+    if (cache->finalizes != rb_gc_current_thread()) gc_finalizes_no_more(objspace, cache);
+}
+
+/* In the child of a fork, of the current thread. */
 static void
 gc_finalize_in_child(rb_objspace_t *objspace)
 {
-    RUBY_ATOMIC_SET(finalizing, gc_finalizes_p());
-    RUBY_ATOMIC_SET(objspace->main_is_told, 0);
-    if (objspace->frees_alone != gc_finalize_cache()) objspace->frees_alone = NULL;
+    rb_gc_ractor_newobj_cache_foreach(gc_finalize_in_child_i, objspace);
 }
 
 #endif /* LOCKFREE_GC_FINALIZE_H */

@@ -24,25 +24,28 @@ class TestLockfreeFinalize < Test::Unit::TestCase
     RUBY
   end
 
-  # What other Ractors leave to main is called while it waits, and while it is within a finalizer.
-  def test_main_is_told
+  # What other Ractors find is called as soon as main makes objects, and does not wake it.
+  def test_main_looks_when_it_makes_objects
     assert_ractor(<<~'RUBY', timeout: 120)
-      called = Queue.new
-      slow = proc { sleep 0.001; called << 1 }
+      called = []
       define_singleton_method(:leave) do |depth|
         next leave(depth - 1) if depth > 0
 
-        100.times { ObjectSpace.define_finalizer(Object.new, slow) }
+        100.times { ObjectSpace.define_finalizer(Object.new, proc { called << 1 }) }
         nil
       end
-      leave(20)
-      GC.disable # by main: it finds nothing
-      ractor = Ractor.new { Ractor.receive; GC.enable; 5.times { GC.start }; Ractor.receive }
-      2.times { leave(20) }
+      ractor = Ractor.new { Ractor.receive; 5.times { GC.start }; Ractor.main.send(:collected); Ractor.receive }
+      GC.disable # main finds nothing itself
+      3.times { leave(20) }
       ractor.send(:go)
-      290.times { assert(called.pop(timeout: 20)) }
-      ractor.send(:end)
-      ractor.take
+      assert_equal(:collected, Ractor.receive)
+      mutex, condition = Mutex.new, ConditionVariable.new
+      waker = Thread.new { sleep 0.1; mutex.synchronize { condition.signal }; :woken }
+      mutex.synchronize { condition.wait(mutex) }
+      assert_equal(:woken, waker.value)
+      10_000.times { Object.new }
+      assert_include(280..300, called.size)
+      ractor.send(:end).take
     RUBY
   end
 
@@ -57,6 +60,30 @@ class TestLockfreeFinalize < Test::Unit::TestCase
       puts left.min < 100_000
     RUBY
     assert_in_out_err(%w[-W:no-experimental --disable-gems], code, %w[true], [], timeout: 60)
+  end
+
+  # What main has defined and any Ractor may call does not wait for main; a copy that another Ractor makes has only such ones.
+  def test_shareable_finalizers_do_not_wait_for_main
+    assert_ractor(<<~'RUBY', timeout: 120)
+      shareable = Ractor.make_shareable(nil.instance_eval { proc { |id| Ractor.main.send(Ractor.current) } })
+      define_singleton_method(:leave) do |depth|
+        depth > 0 ? leave(depth - 1) : (10.times { ObjectSpace.define_finalizer(Object.new, shareable) })
+      end
+      leave(20)
+      GC.disable
+      ractor = Ractor.new { GC.start; Ractor.receive }
+      assert_equal(ractor, Ractor.receive)
+      ractor.send(:end)
+
+      module Mine; def self.call(id) = (@calls << id if @calls); @calls = []; end
+      object = Object.new
+      ObjectSpace.define_finalizer(object, Mine)
+      ObjectSpace.define_finalizer(object, shareable)
+      ractor = Ractor.new { o = Ractor.receive; 200_000.times { o.dup }; GC.start; ObjectSpace.count_objects[:T_ZOMBIE] || 0 }
+      ractor.send(object)
+      assert_operator(ractor.take, :<, 10_000)
+      GC.enable
+    RUBY
   end
 
   def test_racing_files_left_open
