@@ -42,17 +42,16 @@
  * when GC_ROOM_MALLOC has been taken.  Nothing with one Ractor.  No heap gets more than
  * RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  When the system has no memory, be it
  * for a page or for malloc, room is given up, and there is none for GC_ROOM_DENIED
- * collections.  With 8 Ractors three times as many pages took no less time: what fits
- * into the processor's caches is worth a collection.
+ * collections.  A third of the pages took a fifth more time, twice as many no less: doc/objects.md.
  *
  * All of this is read and written with the VM lock; taken_pages by its Ractor
  * alone, but for the survey, when all others stand; room_denied is written by
  * whoever finds no memory, and told to a collection that it then asks for.
  */
 
-#define GC_ROOM_PAGES 8            /* for each Ractor: 512 kB */
+#define GC_ROOM_PAGES 24           /* for each Ractor: 1.5 MB */
 #define GC_ROOM_LIVING 128.0       /* so many live, and there is that again, */
-#define GC_ROOM_TIMES 3            /* but no more than so many times */
+#define GC_ROOM_TIMES 2            /* but no more than so many times */
 #define GC_ROOM_MALLOC (1024 * 1024) /* for each that can run, in bytes: what they may take from malloc meanwhile */
 #define GC_ROOM_DENIED 16
 

@@ -29,13 +29,13 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     collections, majors, pages = ours(PROGRAM)
     assert_operator(collections, :<, numbers(stock, PROGRAM)[0] / 2)
     assert_operator(majors, :<, 20)
-    assert_operator(pages, :<, 14 + 8 * (8 + 5) + 8)
+    assert_operator(pages, :<, 14 + 8 * (24 + 5) + 8)
   end
 
   # Each makes the heap look small to upstream, which wants 4,096 free slots for each Ractor, of whatever size.
   def test_no_major_collections_where_one_thread_has_none
     ["{ a: i, b: i }", "'x' * 2000", "'x' * 20_000", "Array.new(200)"].each do |object|
-      collections, majors, = ours(PROGRAM.sub("[i]", "kept = #{object}").sub("200_000", "60_000"))
+      collections, majors, = ours(PROGRAM.sub("[i]", "kept = #{object}").sub("200_000", "160_000"))
       assert_operator(collections, :>, 16, object)
       assert_operator(majors, :<, collections / 8 + 2, object)
     end
@@ -56,14 +56,14 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
   # A page of them has megabytes of malloc's: there is no room for those.
   def test_objects_with_memory_of_malloc
     _, _, pages = ours(PROGRAM.sub("[i]", "Array.new(1000)").sub("200_000", "10_000"))
-    assert_operator(pages, :<, 14 + 8 * 4)
+    assert_operator(pages, :<, 14 + 8 * 12)
   end
 
   # Stock has 14 pages there, with one Ractor or with 200.
   def test_room_is_for_as_many_as_can_run
     _, _, pages = ours(PROGRAM.sub("new(8)", "new(200)").sub("200_000", "4_000"))
     running = [8, Etc.nprocessors].max
-    assert_operator(pages, :<, 25 + running * (8 * (1 + 201 / 128.0) + 5))
+    assert_operator(pages, :<, 25 + running * (24 * 2 + 5))
   end
 
   # Each collection goes through the stacks of all.
@@ -71,7 +71,7 @@ class TestLockfreeGCRoom < Test::Unit::TestCase
     alone, = ours(PROGRAM)
     beside_idle, _, pages = ours(PROGRAM.sub("before =", "idle = Array.new(300) { Ractor.new { Ractor.receive } }; before ="))
     assert_operator(beside_idle, :<, alone * 0.75)
-    assert_operator(pages, :<, 25 + 8 * (8 * 3 + 5))
+    assert_operator(pages, :<, 25 + 8 * (24 * 2 + 5))
   end
 
   GIVEN_BACK = <<~'RUBY'

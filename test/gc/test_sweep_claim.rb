@@ -141,7 +141,7 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
   # Pages that are found empty go back, whoever sweeps them: else the heap stays large, and is collected again and again (38 times).
   def test_a_heap_that_is_too_large_shrinks_while_ractors_fill_it
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY', timeout: 60)
-      made = Array.new(600_000) { |i| [i] }
+      made = Array.new(1_000_000) { |i| [i] }
       GC.start
       made.clear
       pages, majors = GC.stat.values_at(:heap_allocated_pages, :major_gc_count)
@@ -175,7 +175,7 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
     [["object_id", "object_id"], ["instance_variable_set(:@a, %s)", "instance_variable_get(:@a)"]].each do |set, get|
       assert_separately(%w[-W:no-experimental --disable-gems], <<~RUBY, timeout: 60)
         def told(object, i) = object.then { |o| o.#{set % "i"}; o.#{get} }
-        made = Array.new(200_000) { |i| ("z" * 200).tap { |string| told(string, i) } }
+        made = Array.new(500_000) { |i| ("z" * 200).tap { |string| told(string, i) } }
         GC.start
         made.clear
         fillers = Array.new(3) do
