@@ -22,10 +22,11 @@
  * last one.  Their number tells how many make objects: as many as would, in
  * equal parts, give the same sum of squares (the participation ratio: n equal
  * ones are n, a large one among small ones is one), but no more than can run at
- * once.  For each of them there are GC_ROOM_PAGES pages of free slots beyond what
- * lives; more where many Ractors live, be they idle: each collection goes through
- * the stacks of all, and with 256 that takes as long as to make as much.  They are
- * shared out among the heaps as the pages taken were; pages are made as they are
+ * once.  For each of them there are pages of free slots beyond what lives: as
+ * many as have the next collection come GC_ROOM_APART after this one, or later where many
+ * Ractors live, be they idle, since it goes through the stacks of all.  By the clock, as a
+ * stop costs the same whatever they make: a page of MatchDatas takes long to fill, and memory
+ * along that nobody counts.  The pages are shared out among the heaps as the pages taken were; pages are made as they are
  * wanted, before the heap collects.  What is wanted less is given up slowly, by a
  * quarter for each collection.  As many pages as were made, and are
  * neither wanted nor full of what lives, go back as they are found empty: by
@@ -36,21 +37,23 @@
  * old, since the last major one, than may be at first and may be taken between two:
  * there it finds what has died.
  *
- * Limits.  GC_ROOM_PAGES * 64 kB for each Ractor that makes objects and can run, or
+ * Limits.  GC_ROOM_MOST pages for each Ractor that makes objects and can run, or
  * GC_ROOM_TIMES that, and a page for each heap that it uses.  What their objects have
  * of malloc's counts as pages do beyond as much as the pages have, and no page is made
  * when GC_ROOM_MALLOC has been taken.  Nothing with one Ractor.  No heap gets more than
  * RUBY_GC_HEAP_GROWTH_MAX_SLOTS, if that is set.  When the system has no memory, be it
  * for a page or for malloc, room is given up, and there is none for GC_ROOM_DENIED
- * collections.  A third of the pages took a fifth more time, twice as many no less: doc/objects.md.
+ * collections.  More room takes no less time: doc/objects.md.
  *
  * All of this is read and written with the VM lock; taken_pages by its Ractor
  * alone, but for the survey, when all others stand; room_denied is written by
  * whoever finds no memory, and told to a collection that it then asks for.
  */
 
-#define GC_ROOM_PAGES 24           /* for each Ractor: 1.5 MB */
-#define GC_ROOM_LIVING 128.0       /* so many live, and there is that again, */
+#define GC_ROOM_APART (1500 * 1000) /* from one collection to the next, in nanoseconds */
+#define GC_ROOM_LEAST 4            /* pages for each Ractor: 256 kB, */
+#define GC_ROOM_MOST 24            /* to 1.5 MB; */
+#define GC_ROOM_LIVING 128.0       /* so many live, and there is that again of either, */
 #define GC_ROOM_TIMES 2            /* but no more than so many times */
 #define GC_ROOM_MALLOC (1024 * 1024) /* for each that can run, in bytes: what they may take from malloc meanwhile */
 #define GC_ROOM_DENIED 16
@@ -58,7 +61,6 @@
 struct gc_room_survey {
     double sum, squares;
     double held; /* of other memory, in bytes */
-    double pages; /* for each that makes objects */
     double taken[HEAP_COUNT];
     unsigned int takers[HEAP_COUNT];
 };
@@ -93,11 +95,11 @@ gc_room_ractors(const struct gc_room_survey *survey)
 
 /* How many slots the +i+th heap is to have free, if +ractors+ make objects. */
 static size_t
-gc_room_wanted_slots(const rb_heap_t *heap, int i, const struct gc_room_survey *survey, double ractors)
+gc_room_wanted_slots(const rb_objspace_t *objspace, const rb_heap_t *heap, int i, const struct gc_room_survey *survey, double ractors)
 {
     if (ractors == 0) return 0;
 
-    double pages = ractors * survey->pages * survey->taken[i] / survey->sum + MIN(survey->takers[i], rb_ractor_max_running());
+    double pages = ractors * objspace->room_pages * survey->taken[i] / survey->sum + MIN(survey->takers[i], rb_ractor_max_running());
     size_t slots = (size_t)(pages * (HEAP_PAGE_OBJ_LIMIT * BASE_SLOT_SIZE / heap->slot_size));
 
     if (gc_params.growth_max_slots > 0 && slots > gc_params.growth_max_slots) slots = gc_params.growth_max_slots;
@@ -122,15 +124,43 @@ gc_room_survey(rb_objspace_t *objspace)
     if (survey.sum == 0) return;
 
     double ractors = gc_room_ractors(&survey);
-    survey.pages = GC_ROOM_PAGES * MIN(1 + objspace->live_ractor_cache_count / GC_ROOM_LIVING, GC_ROOM_TIMES);
 
     for (int i = 0; i < HEAP_COUNT; i++) {
         rb_heap_t *heap = &heaps[i];
-        size_t wanted = gc_room_wanted_slots(heap, i, &survey, ractors);
+        size_t wanted = gc_room_wanted_slots(objspace, heap, i, &survey, ractors);
 
         bool slowly = ractors > 0 && wanted < heap->room.slots;
         heap->room.slots = slowly ? heap->room.slots - (heap->room.slots - wanted + 3) / 4 : wanted;
     }
+}
+
+/* Nanoseconds of the clock. */
+static uint64_t
+gc_room_now(void)
+{
+    struct timespec now;
+
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
+    return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
+}
+
+/* A collection is about to stop the others. */
+static void
+gc_room_begin(rb_objspace_t *objspace)
+{
+    if (objspace->live_ractor_cache_count <= 1) return;
+
+    double times = MIN(1 + objspace->live_ractor_cache_count / GC_ROOM_LIVING, GC_ROOM_TIMES);
+    uint64_t ran = gc_room_now() - objspace->room_ended;
+    double pages = objspace->room_pages * MAX(MIN(times * GC_ROOM_APART / (double)MAX(ran, 1), 1.5), 0.67);
+    objspace->room_pages = MAX(MIN(pages, times * GC_ROOM_MOST), GC_ROOM_LEAST);
+}
+
+/* It lets them go on. */
+static void
+gc_room_end(rb_objspace_t *objspace)
+{
+    if (objspace->live_ractor_cache_count > 1) objspace->room_ended = gc_room_now();
 }
 
 /* The marking, +full+ or not, has told what lives: how many pages may be given back, where upstream says +freeable+. */
