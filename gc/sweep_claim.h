@@ -27,7 +27,7 @@
  *                     lock, for which the page is gone through once more: who walks the lists has
  *                     the lock, and no cache of a Ractor's own has kept the class since it was marked.
  *                     Classes with call caches, which living call sites may have, compiled code, what
- *                     has a finalizer or an id that _id2ref knows, and T_DATA with a function of its own
+ *                     has a finalizer or an id that _id2ref knows, and T_DATA with data and a function of its own
  *                     that is not marked (gc/typed_free.h), or without a type, are left as they are.  A
  *                     page with one of those is given back, and swept with all stopped; one with a
  *                     zombie, which is freed when its finalizer has been called, is not claimed.
@@ -96,6 +96,8 @@ gc_sweep_claim_frees_p(VALUE obj)
         return true;
       case T_DATA:
         if (RTYPEDDATA_P(obj)) {
+            if (!RTYPEDDATA_GET_DATA(obj)) return true;
+
             RUBY_DATA_FUNC dfree = RTYPEDDATA_TYPE(obj)->function.dfree;
             return dfree == RUBY_DEFAULT_FREE || dfree == RUBY_NEVER_FREE ||
                 (RTYPEDDATA_TYPE(obj)->flags & RUBY_TYPED_FREE_ANY_RACTOR);

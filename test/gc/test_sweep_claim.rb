@@ -107,6 +107,27 @@ class TestLockfreeGCSweepClaim < Test::Unit::TestCase
     RUBY
   end
 
+  # Copies of a StringIO have one count of them, which whoever frees a dead one changes.
+  def test_racing_copies_of_a_stringio_and_sweep
+    assert_separately(%w[-W:no-experimental --disable-gems -rstringio -rstrscan -rjson], <<~'RUBY', timeout: 60)
+      ractors = Array.new(4) do
+        Ractor.new do
+          kept = Array.new(500) { StringIO.new("abc") }
+          right = (0...60_000).all? do |i|
+            kept[i % 500] = StringIO.new("a#{i}") if i % 7 == 0
+            copy = kept[i * 3 % 500].dup
+            scanner = StringScanner.new(copy.string)
+            copy.read == copy.string && scanner.scan(/a/) && (i % 20 > 0 || JSON.generate(JSON.parse("[#{i}]")) == "[#{i}]")
+          ensure
+            copy&.rewind
+          end
+          right && kept.all? { |io| io.read == io.string }
+        end
+      end
+      assert_equal([true] * 4, ractors.map(&:take))
+    RUBY
+  end
+
   # Superclasses and subclasses, modules and their copies, that die at one time, in lists that others walk and write.
   def test_racing_classes_that_die
     assert_swept(<<~'RUBY')
