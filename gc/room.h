@@ -50,7 +50,7 @@
  * whoever finds no memory, and told to a collection that it then asks for.
  */
 
-#define GC_ROOM_APART (1500 * 1000) /* from one collection to the next, in nanoseconds */
+#define GC_ROOM_APART (3 * 1000 * 1000) /* from one collection to the next, in nanoseconds */
 #define GC_ROOM_LEAST 4            /* pages for each Ractor: 256 kB, */
 #define GC_ROOM_MOST 24            /* to 1.5 MB; */
 #define GC_ROOM_LIVING 128.0       /* so many live, and there is that again of either, */
