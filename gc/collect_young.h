@@ -23,7 +23,7 @@
  * All of this is changed with the VM lock.
  */
 
-#include "lockfree/gc/thread_time.h"
+#include "lockfree/gc/time.h"
 
 enum { GC_YOUNG_TURNS = 8, GC_YOUNG_LONG = 1000 * 1000 /* ns */ };
 

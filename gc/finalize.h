@@ -38,7 +38,8 @@
  *   frees_alone               the cache of who is at it, or NULL
  *   deferred_final_of_main    what has been freed, and is left to main
  *   main_finalizes_last       the process ends: main has the table of finalizers for itself
- *   lost_zombies              in a child: what others had taken when it was forked stays a zombie
+ *   lost_zombies              what a thread has taken that was not forked along, or that left by a jump, stays a
+ *                             zombie, which no list has
  *
  * An object is in one list, or in the hands of who took it.  Lists are taken whole, by an
  * exchange, and filled by compare and swap, as upstream's.  All is seq_cst: who fills
@@ -121,11 +122,14 @@ gc_zombie_push(VALUE *list, VALUE zombie)
     } while (!__atomic_compare_exchange_n(list, &head, zombie, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 }
 
-/* Whether +zombie+'s finalizers, which are +finalizers+, are left to main.  With the VM lock. */
+/* Whether +zombie+'s finalizers are left to main.  With the VM lock. */
 static bool
-gc_leave_to_main(rb_objspace_t *objspace, VALUE zombie, VALUE finalizers)
+gc_leave_to_main(rb_objspace_t *objspace, VALUE zombie)
 {
-    if (FL_TEST_RAW(finalizers, GC_FINALIZERS_ANYONES) || rb_gc_main_ractor_p()) return false;
+    st_data_t finalizers;
+
+    if (rb_gc_main_ractor_p() || !st_lookup(finalizer_table, zombie, &finalizers)) return false;
+    if (FL_TEST_RAW((VALUE)finalizers, GC_FINALIZERS_ANYONES)) return false;
 
     gc_zombie_push(&objspace->deferred_final_of_main, zombie);
     return true;

@@ -50,6 +50,8 @@
  * whoever finds no memory, and told to a collection that it then asks for.
  */
 
+#include "lockfree/gc/time.h"
+
 #define GC_ROOM_APART (3 * 1000 * 1000) /* from one collection to the next, in nanoseconds */
 #define GC_ROOM_LEAST 4            /* pages for each Ractor: 256 kB, */
 #define GC_ROOM_MOST 24            /* to 1.5 MB; */
@@ -134,16 +136,6 @@ gc_room_survey(rb_objspace_t *objspace)
     }
 }
 
-/* Nanoseconds of the clock. */
-static uint64_t
-gc_room_now(void)
-{
-    struct timespec now;
-
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
-    return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
-}
-
 /* A collection is about to stop the others. */
 static void
 gc_room_begin(rb_objspace_t *objspace)
@@ -151,7 +143,7 @@ gc_room_begin(rb_objspace_t *objspace)
     if (objspace->live_ractor_cache_count <= 1) return;
 
     double times = MIN(1 + objspace->live_ractor_cache_count / GC_ROOM_LIVING, GC_ROOM_TIMES);
-    uint64_t ran = gc_room_now() - objspace->room_ended;
+    uint64_t ran = gc_time(CLOCK_MONOTONIC) - objspace->room_ended;
     double pages = objspace->room_pages * MAX(MIN(times * GC_ROOM_APART / (double)MAX(ran, 1), 1.5), 0.67);
     objspace->room_pages = MAX(MIN(pages, times * GC_ROOM_MOST), GC_ROOM_LEAST);
 }
@@ -160,7 +152,7 @@ gc_room_begin(rb_objspace_t *objspace)
 static void
 gc_room_end(rb_objspace_t *objspace)
 {
-    if (objspace->live_ractor_cache_count > 1) objspace->room_ended = gc_room_now();
+    if (objspace->live_ractor_cache_count > 1) objspace->room_ended = gc_time(CLOCK_MONOTONIC);
 }
 
 /* The marking, +full+ or not, has told what lives: how many pages may be given back, where upstream says +freeable+. */

@@ -65,7 +65,7 @@
  */
 
 #include "lockfree/class_fields.h"
-#include "lockfree/gc/thread_time.h"
+#include "lockfree/gc/time.h"
 #include "lockfree/gc/typed_free.h"
 
 #define GC_SWEEP_CLAIM_LOOKS_AT 32           /* pages */

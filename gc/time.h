@@ -1,8 +1,8 @@
-#ifndef LOCKFREE_GC_THREAD_TIME_H
-#define LOCKFREE_GC_THREAD_TIME_H
+#ifndef LOCKFREE_GC_TIME_H
+#define LOCKFREE_GC_TIME_H
 /**********************************************************************
 
-  gc/thread_time.h - the time of what a thread does for the collector beside others
+  gc/time.h - the clock, and the time of what a thread does for the collector
 
   Licence: see LICENSE.
 
@@ -16,14 +16,21 @@
  * time of the clock that of a thread that the system lets wait.
  */
 
-/* Nanoseconds of the processor that the calling thread has had; 0 where the system does not tell. */
+/* Nanoseconds of +clock+; 0 where the system does not tell. */
 static inline uint64_t
-gc_thread_time(void)
+gc_time(clockid_t clock)
 {
     struct timespec now;
 
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return 0;
+    if (clock_gettime(clock, &now) != 0) return 0;
     return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
 }
 
-#endif /* LOCKFREE_GC_THREAD_TIME_H */
+/* Those of the processor that the calling thread has had. */
+static inline uint64_t
+gc_thread_time(void)
+{
+    return gc_time(CLOCK_THREAD_CPUTIME_ID);
+}
+
+#endif /* LOCKFREE_GC_TIME_H */
