@@ -16,6 +16,6 @@
  * With RUBY_TYPED_FREE_IMMEDIATELY only.  RUBY_DEFAULT_FREE needs no flag.
  */
 
-#define RUBY_TYPED_FREE_ANY_RACTOR ((VALUE)RUBY_FL_USER19)
+#define RUBY_TYPED_FREE_ANY_RACTOR ((VALUE)1 << (RUBY_FL_USHIFT + 19)) /* RUBY_FL_USER19 is negative: a VALUE of it has all bits above */
 
 #endif /* LOCKFREE_GC_TYPED_FREE_H */
