@@ -31,4 +31,21 @@ class TestLockfreeGCRemember < Test::Unit::TestCase
       assert_equal([0] * 4, ractors.map(&:take))
     RUBY
   end
+
+  # Copies of a StringIO share what they read from: the old one of two has what was written through the young.  Stock: "try to mark T_NONE object".
+  def test_string_of_a_copied_stringio
+    assert_separately(["-rstringio"], <<~'RUBY')
+      strings = Array.new(50) do |k|
+        old = StringIO.new("x" * 100).dup
+        4.times { GC.start }
+        ->(string) { old.dup.string = string }.call("live#{k}" * 20)
+        2.times do
+          GC.start(full_mark: false)
+          Array.new(2000) { |i| "junk#{i}" * 20 }
+        end
+        old.string
+      end
+      assert_equal(Array.new(50) { |k| "live#{k}" * 20 }, strings)
+    RUBY
+  end
 end
