@@ -106,6 +106,7 @@
 #include "internal/string.h"
 #include "internal/struct.h"
 #include "internal/variable.h"
+#include "lockfree/match_regs.h"
 #include "lockfree/ractor/move.h"
 #include "ractor_core.h"
 #include "ruby/encoding.h"
@@ -576,6 +577,7 @@ swap_slots(VALUE from, VALUE to)
     }
     a[0] ^= slot_flags;
     b[0] ^= slot_flags;
+    if (BUILTIN_TYPE(to) == T_MATCH) match_regs_moved(to);
 }
 
 /* +from+ stays what it is for those that share its content, and nobody else. */
