@@ -63,4 +63,14 @@ class TestLockfreeReMatch < Test::Unit::TestCase
       assert_not_equal(match.regexp.object_id, id)
     RUBY
   end
+
+  # What was made of a String last is kept, to be taken for the same String again.
+  def test_regexp_of_a_string_is_moved
+    assert_ractors(<<~'RUBY')
+      ractor = Ractor.new { Ractor.receive[0] }
+      ractor.send("ab".match("b"), move: true)
+      assert_equal("b", ractor.take)
+      assert_equal("b", "ab".match("b")[0])
+    RUBY
+  end
 end
