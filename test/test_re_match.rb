@@ -73,4 +73,16 @@ class TestLockfreeReMatch < Test::Unit::TestCase
       assert_equal("b", "ab".match("b")[0])
     RUBY
   end
+
+  def test_block_of_split_moves_the_match
+    assert_ractors(<<~'RUBY')
+      ractor = Ractor.new { loop { Ractor.receive } }
+      parts = []
+      "abcabc".split(/(b)/) do |part|
+        ractor.send($~, move: true) if $~
+        parts << part
+      end
+      assert_equal(%w[a ca c], parts)
+    RUBY
+  end
 end
