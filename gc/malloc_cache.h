@@ -26,7 +26,9 @@
  *
  * A thread that ends gives back what it keeps.
  *
- * Limits.  Up to GC_MALLOC_CACHE_SIZES * GC_MALLOC_CACHE_BYTES lie with each native thread.  Not where the user
+ * Limits.  Up to GC_MALLOC_CACHE_SIZES * GC_MALLOC_CACHE_BYTES lie with each of GC_MALLOC_CACHE_THREADS native threads,
+ * as a rule a fifth of that; others, of which so many cannot run at once, keep nothing.  In the child of a fork those
+ * of other threads are lost.  Not where the user
  * has set what malloc does (GLIBC_TUNABLES, MALLOC_CHECK_, MALLOC_PERTURB_) or has another or a tool loaded
  * in its place (LD_PRELOAD, which valgrind sets, too), and not with the sanitizers, which are to see each free.
  *
@@ -37,8 +39,18 @@
 #define GC_MALLOC_CACHE_SIZES 16    /* the largest block has 279 bytes */
 #define GC_MALLOC_CACHE_BYTES 65536 /* what a page of dead objects of 80 bytes has, one block each */
 
+#define GC_MALLOC_CACHE_THREADS 64
+
+#if defined(__SANITIZE_THREAD__) || defined(RUBY_ASAN_ENABLED) || defined(RUBY_MSAN_ENABLED)
+#  define GC_MALLOC_SANITIZED 1
+#elif defined(__has_feature)
+#  define GC_MALLOC_SANITIZED __has_feature(thread_sanitizer)
+#else
+#  define GC_MALLOC_SANITIZED 0
+#endif
+
 #if defined(__GLIBC__) && defined(HAVE_MALLOC_USABLE_SIZE) && defined(RB_THREAD_LOCAL_SPECIFIER) && \
-    SIZEOF_SIZE_T == 8 && !CALC_EXACT_MALLOC_SIZE && !defined(RUBY_ASAN_ENABLED) && !defined(__SANITIZE_THREAD__)
+    SIZEOF_SIZE_T == 8 && !CALC_EXACT_MALLOC_SIZE && !GC_MALLOC_SANITIZED
 #  include <pthread.h>
 
 struct gc_malloc_block {
@@ -54,6 +66,7 @@ struct gc_malloc_cache {
 static RB_THREAD_LOCAL_SPECIFIER struct gc_malloc_cache gc_malloc_cache;
 static pthread_key_t gc_malloc_cache_key; /* written before gc_malloc_caches */
 static bool gc_malloc_caches;
+static rb_atomic_t gc_malloc_cache_threads; /* that have begun */
 
 /* The thread ends. */
 static void
@@ -71,6 +84,7 @@ gc_malloc_cache_end(void *c)
             free(block);
         }
     }
+    RUBY_ATOMIC_DEC(gc_malloc_cache_threads);
 }
 
 /* Whether there is room now: this thread had not begun. */
@@ -80,7 +94,11 @@ gc_malloc_cache_begin(struct gc_malloc_cache *cache)
     if (cache->begun || !__atomic_load_n(&gc_malloc_caches, __ATOMIC_ACQUIRE)) return false;
 
     cache->begun = true;
-    if (pthread_setspecific(gc_malloc_cache_key, cache) != 0) return false;
+    if (RUBY_ATOMIC_FETCH_ADD(gc_malloc_cache_threads, 1) >= GC_MALLOC_CACHE_THREADS ||
+        pthread_setspecific(gc_malloc_cache_key, cache) != 0) {
+        RUBY_ATOMIC_DEC(gc_malloc_cache_threads);
+        return false;
+    }
     for (size_t k = 1; k <= GC_MALLOC_CACHE_SIZES; k++) cache->room[k] = GC_MALLOC_CACHE_BYTES / (16 * k + 16);
     return true;
 }
