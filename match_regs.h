@@ -31,7 +31,8 @@
 #include "ruby/onigmo.h"
 #include "ruby/re.h"
 
-enum { MATCH_REGS_IN_SLOT = 5 }; /* the slot has 160 bytes then, where one is 64 bits wide */
+enum { MATCH_REGS_IN_SLOT = 5 }; /* the slot has 160 bytes then, where a position has 64 bits */
+STATIC_ASSERT(match_regs_in_slot, MATCH_REGS_IN_SLOT >= ONIG_NREGION); /* or onig_region_resize makes them more */
 
 struct match_positions {
     OnigPosition beg[MATCH_REGS_IN_SLOT], end[MATCH_REGS_IN_SLOT];
@@ -103,5 +104,8 @@ match_regs_fill(VALUE match, const struct re_registers *regs)
     MEMCPY(own->beg, regs->beg, OnigPosition, regs->num_regs);
     MEMCPY(own->end, regs->end, OnigPosition, regs->num_regs);
 }
+
+/* Gives +match+ a copy of its Regexp, unless that is shareable.  The Ractor that has it.  May raise. */
+void rb_match_own_regexp(VALUE match);
 
 #endif /* LOCKFREE_MATCH_REGS_H */

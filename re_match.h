@@ -19,6 +19,9 @@
  * comes second takes the first one's.  The Regexp of a shareable MatchData is
  * frozen: by who makes it, or by Ractor.make_shareable, which visits it.
  *
+ * A Regexp that is not shareable may be that of several MatchDatas, and a variable's: one that
+ * is moved takes a copy along.  If the Regexp itself is moved, they have none (Stock: crash).
+ *
  * Part of re.c.
  */
 
@@ -64,6 +67,23 @@ match_regexp_publish(VALUE match, VALUE regexp)
     }
     RB_OBJ_WRITTEN(match, Qnil, regexp);
     return regexp;
+}
+
+static VALUE reg_copy(VALUE copy, VALUE orig);
+static void rb_reg_check(VALUE re);
+
+#define MATCH_REGEXP_PTR(regexp) (rb_reg_check(regexp), RREGEXP_PTR(regexp)) /* raises TypeError where it was moved */
+
+/* As match_regs.h. */
+void
+rb_match_own_regexp(VALUE match)
+{
+    VALUE regexp = RMATCH(match)->regexp;
+    if (!RTEST(regexp) || !RREGEXP_PTR(regexp) || rb_ractor_shareable_p(regexp)) return;
+
+    VALUE own = reg_copy(rb_obj_alloc(rb_obj_class(regexp)), regexp);
+    if (OBJ_FROZEN(regexp)) OBJ_FREEZE(own);
+    RB_OBJ_WRITE(match, &RMATCH(match)->regexp, own);
 }
 
 #endif /* LOCKFREE_RE_MATCH_H */

@@ -384,6 +384,7 @@ unshare_content(VALUE obj)
     if (leaves_content_p(obj)) return;
     if (RB_TYPE_P(obj, T_STRING)) rb_str_make_independent(obj);
     if (RB_TYPE_P(obj, T_ARRAY))  rb_ary_cancel_sharing(obj);
+    if (RB_TYPE_P(obj, T_MATCH))  rb_match_own_regexp(obj);
 }
 
 static void

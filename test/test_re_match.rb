@@ -85,4 +85,30 @@ class TestLockfreeReMatch < Test::Unit::TestCase
       assert_equal(%w[a ca c], parts)
     RUBY
   end
+
+  def test_moved_match_leaves_its_regexp
+    assert_ractors(<<~'RUBY')
+      ractor = Ractor.new { loop { Ractor.yield(Ractor.receive.then { |m| [m[:x], m.regexp.source, m.regexp.timeout] }) } }
+      re = Class.new(Regexp).new("(?<x>b)", timeout: 3.0)
+      matches = Array.new(2) { "abc".match(re) }
+      ractor.send(matches[0], move: true)
+      assert_equal(["b", "(?<x>b)", 3.0], ractor.take)
+      assert_equal([["b"], { "x" => "b" }, 1], [matches[1].captures, matches[1].named_captures, re =~ "ab"])
+      assert_same(re, matches[1].regexp)
+    RUBY
+  end
+
+  # Stock: crash.
+  def test_regexp_of_a_match_is_moved
+    assert_ractors(<<~'RUBY')
+      ractor = Ractor.new { loop { Ractor.receive } }
+      match = "abc".match(Regexp.new("(?<x>b)"))
+      ractor.send(match.regexp, move: true)
+      %i[inspect named_captures deconstruct_keys].each do |name|
+        assert_raise(TypeError) { match.send(name, *([[:x]] if name == :deconstruct_keys)) }
+      end
+      assert_raise(TypeError) { match.end(:x) }
+      assert_equal("b", match[0])
+    RUBY
+  end
 end
