@@ -2,7 +2,7 @@
 #define LOCKFREE_GC_MALLOC_ARENAS_H
 /**********************************************************************
 
-  gc/malloc_arenas.h - no more of malloc's arenas than processors can use
+  gc/malloc_arenas.h - no more of malloc's arenas than processors can use, and what they keep
 
   Licence: see LICENSE.
 
@@ -22,12 +22,21 @@
  * in one: the time is the same, the memory half.  A limit that the user has set
  * stays, by MALLOC_ARENA_MAX or GLIBC_TUNABLES.
  *
+ * Problem.  An arena gives its end back to the system when 128 kB of it are free.  What takes more for a
+ * moment, as each Zlib::Deflate does, calls madvise each time, by which all processors that run the
+ * process are interrupted: 8 Ractors took 1.4 times as long as one thread.
+ *
+ * Solution.  glibc itself keeps twice as much as the largest block that it has had from mmap and given back, which
+ * it takes from an arena from then on.  One of GC_MALLOC_ONCE_MAPPED bytes is taken and given back.  Where the
+ * user has set the thresholds, that changes nothing.
+ *
  * Limits.  Arenas that exist stay; a program that has more than 8 before its first
  * Ractor has glibc's limit for good.  The processors are those of that moment.  An
  * allocator loaded in place of glibc's does not know of this.
  */
 
 #define GC_MALLOC_ARENAS 2 /* for each processor */
+#define GC_MALLOC_ONCE_MAPPED (512 * 1024)
 
 #if defined(__GLIBC__) && defined(__linux__)
 #  include <malloc.h>
@@ -41,6 +50,13 @@ gc_malloc_arenas_of_user_p(void)
     return getenv("MALLOC_ARENA_MAX") || (tunables && strstr(tunables, "glibc.malloc.arena_max"));
 }
 
+static void
+gc_malloc_keep_more(void)
+{
+    void *volatile once = malloc(GC_MALLOC_ONCE_MAPPED); /* volatile: or the compiler leaves both out */
+    free(once);
+}
+
 /* A Ractor is made.  Any thread; whoever comes first does it, and other than at the first Ractor it would come too late. */
 static void
 gc_malloc_limit_arenas(void)
@@ -48,7 +64,9 @@ gc_malloc_limit_arenas(void)
     static rb_atomic_t limited;
     cpu_set_t usable;
 
-    if (RUBY_ATOMIC_EXCHANGE(limited, 1) || gc_malloc_arenas_of_user_p()) return;
+    if (RUBY_ATOMIC_EXCHANGE(limited, 1)) return;
+    gc_malloc_keep_more();
+    if (gc_malloc_arenas_of_user_p()) return;
     if (sched_getaffinity(0, sizeof(usable), &usable) != 0) return; /* more than CPU_SETSIZE: no need */
     (void)mallopt(M_ARENA_MAX, GC_MALLOC_ARENAS * CPU_COUNT(&usable));
 }
