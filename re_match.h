@@ -20,7 +20,8 @@
  * frozen: by who makes it, or by Ractor.make_shareable, which visits it.
  *
  * A Regexp that is not shareable may be that of several MatchDatas, and a variable's: one that
- * is moved takes a copy along.  If the Regexp itself is moved, they have none (Stock: crash).
+ * is moved takes a copy along, without variables.  If the Regexp itself is moved, they have none
+ * (stock: crash).
  *
  * Part of re.c.
  */

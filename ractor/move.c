@@ -23,8 +23,8 @@
  *
  * Two passes.  The first (plan, prepare) finds all objects, asks of each whether
  * it can be moved and makes ready all that needs memory.  It may run the GC and
- * raise, and changes no object that Ruby code could tell.  The second (commit)
- * does neither.
+ * raise, and changes no object that Ruby code could tell, but that a MatchData may
+ * get a copy of its Regexp.  The second (commit) does neither.
  *
  * Invariants.
  *   [A] No Ruby code of this Ractor runs between the first look at an object and
