@@ -50,5 +50,5 @@ PP.pp({ a: [1] * 30, b: "x" * 60 }, +"")
 Open3.capture2("cat", stdin_data: "x").first
 Open3.capture3("echo a; echo b >&2; exit 2").then { |a, b, s| [a, b, s.exitstatus] }
 kept = "x" * 3; WeakRef.new(kept).then { |w| [w.weakref_alive?, w.size] } #: what the library keeps is not shareable
-Timeout.timeout(5) { 1 + 1 } #: a constant of the library is not shareable
+Timeout.timeout(5) { 1 + 1 }
 [$ERROR_INFO.class, $PROCESS_ID == $$] rescue $!.class
