@@ -91,7 +91,7 @@ match_regs_search(regex_t *reg, const UChar *str, const UChar *end, const UChar 
     return result;
 }
 
-/* +match+, which is new, gets what a search has found; and a slot with room, if that is borrowed. */
+/* +match+, which is new, gets what a search has found; its slot is a struct match_slot, if that is borrowed. */
 static inline void
 match_regs_fill(VALUE match, const struct re_registers *regs)
 {

@@ -27,7 +27,6 @@
  * Part of weakmap.c.
  */
 
-#include "ruby/vm.h"
 #include "vm_sync.h"
 
 #define WEAK_MAP_RESTS 8

@@ -80,15 +80,15 @@ rb_calloc_cached(size_t size)
 static inline void
 rb_free_cached_sized(void *ptr, size_t usable)
 {
-    if (!__atomic_load_n(&rb_malloc_caches, __ATOMIC_RELAXED) || !rb_malloc_cache_put(ptr, usable)) free(ptr);
+    if (__atomic_load_n(&rb_malloc_caches, __ATOMIC_RELAXED) && rb_malloc_cache_put(ptr, usable)) return;
+    free(ptr);
 }
 
 static inline void
 rb_free_cached(void *ptr)
 {
-    if (!ptr) return;
-    if (__atomic_load_n(&rb_malloc_caches, __ATOMIC_RELAXED)) rb_free_cached_sized(ptr, RB_MALLOC_USABLE_SIZE(ptr));
-    else free(ptr);
+    if (__atomic_load_n(&rb_malloc_caches, __ATOMIC_RELAXED) && ptr && rb_malloc_cache_put(ptr, RB_MALLOC_USABLE_SIZE(ptr))) return;
+    free(ptr);
 }
 
 #endif /* LOCKFREE_GC_MALLOC_CACHE_H */
