@@ -28,12 +28,14 @@
  *
  * Solution.  glibc itself keeps twice as much as the largest block that it has had from mmap and given back, which
  * it takes from an arena from then on.  One of GC_MALLOC_ONCE_MAPPED bytes is taken and given back.  Where the
- * user has set the thresholds, that changes nothing.
+ * user has set the thresholds, or the arena has as much at its end already, that changes nothing.
  *
  * Limits.  Arenas that exist stay; a program that has more than 8 before its first
  * Ractor has glibc's limit for good.  The processors are those of that moment.  An
  * allocator loaded in place of glibc's does not know of this.
  */
+
+#include "lockfree/gc/malloc_cache.h"
 
 #define GC_MALLOC_ARENAS 2 /* for each processor */
 #define GC_MALLOC_ONCE_MAPPED (512 * 1024)
@@ -57,21 +59,30 @@ gc_malloc_keep_more(void)
     free(once);
 }
 
-/* A Ractor is made.  Any thread; whoever comes first does it, and other than at the first Ractor it would come too late. */
 static void
 gc_malloc_limit_arenas(void)
 {
-    static rb_atomic_t limited;
     cpu_set_t usable;
 
-    if (RUBY_ATOMIC_EXCHANGE(limited, 1)) return;
-    gc_malloc_keep_more();
     if (gc_malloc_arenas_of_user_p()) return;
     if (sched_getaffinity(0, sizeof(usable), &usable) != 0) return; /* more than CPU_SETSIZE: no need */
     (void)mallopt(M_ARENA_MAX, GC_MALLOC_ARENAS * CPU_COUNT(&usable));
 }
 #else
+static void gc_malloc_keep_more(void) {}
 static void gc_malloc_limit_arenas(void) {}
 #endif
+
+/* A Ractor is made.  Any thread; whoever comes first does it, and other than at the first Ractor it would come too late. */
+static void
+gc_malloc_prepare(void)
+{
+    static rb_atomic_t prepared;
+
+    if (RUBY_ATOMIC_EXCHANGE(prepared, 1)) return;
+    gc_malloc_limit_arenas();
+    gc_malloc_keep_more();
+    rb_malloc_caches_begin();
+}
 
 #endif /* LOCKFREE_GC_MALLOC_ARENAS_H */

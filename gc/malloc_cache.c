@@ -110,9 +110,6 @@ rb_malloc_cache_take(size_t size)
 void
 rb_malloc_caches_begin(void)
 {
-    static rb_atomic_t begun;
-
-    if (RUBY_ATOMIC_EXCHANGE(begun, 1)) return;
     if (getenv("GLIBC_TUNABLES") || getenv("MALLOC_CHECK_") || getenv("MALLOC_PERTURB_") || getenv("LD_PRELOAD")) return;
     if (pthread_key_create(&gc_malloc_cache_key, gc_malloc_cache_end) == 0) {
         __atomic_store_n(&rb_malloc_caches, true, __ATOMIC_RELEASE);

@@ -58,7 +58,7 @@ void *rb_malloc_cache_take(size_t size);
 /* Whether the running thread keeps the block +ptr+ of +usable+ bytes. */
 bool rb_malloc_cache_put(void *ptr, size_t usable);
 
-/* A Ractor is made besides main.  Any thread. */
+/* A Ractor is made besides main.  Once, any thread. */
 void rb_malloc_caches_begin(void);
 
 /* malloc, calloc and free.  Any thread, no safe point, nothing is counted. */
