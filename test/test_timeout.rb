@@ -57,4 +57,24 @@ class TestLockfreeTimeout < Test::Unit::TestCase
       assert_equal(0, status(pid))
     RUBY
   end
+
+  # Of a class that includes Timeout, and of what libraries that mock the time do.
+  def test_names_and_mocks
+    assert_ractors(WORK + <<~'RUBY')
+      class Watch; end
+      class Job
+        include Timeout
+        def watch = Watch
+      end
+      assert_same(Watch, Job.new.watch)
+      def Process.clock_gettime(...) = 0.0
+      ractor = Ractor.new do
+        Ractor.current[:timeout_watch] = 5
+        group = ThreadGroup.new
+        [Thread.new { group.add(Thread.current); Work.all }.value, group.list.size]
+      end
+      assert_equal([Work::EXPECTED, 0], ractor.take)
+      assert_equal(Work::EXPECTED, Work.all)
+    RUBY
+  end
 end
