@@ -24,8 +24,6 @@ bool rb_ractor_others_p(void);
 bool rb_yjit_others_run;
 
 #if CODE_MAY_RUN_WHILE_WRITTEN
-# define CODE_PROT_WHILE_WRITTEN (PROT_READ | PROT_WRITE | (rb_yjit_others_run ? PROT_EXEC : 0))
-
 /* Whether the system lets a page be written and executed at once, as SELinux need not. */
 static bool
 code_may_run_while_written_p(void)
@@ -45,9 +43,68 @@ code_may_run_while_written_p(void)
     return answer == yes;
 }
 #else
-# define CODE_PROT_WHILE_WRITTEN (PROT_READ | PROT_WRITE)
 # define code_may_run_while_written_p() false
 #endif
+
+#define CODE_PAGES_KNOWN 256 /* a power of two */
+
+/* With the VM lock. */
+static struct {
+    bool written;    /* since all was executable: who compiles is at it */
+    bool any;        /* pages are known to be writable and executable: */
+    const void *known[CODE_PAGES_KNOWN]; /* these, and those that they have displaced */
+    void *region;    /* of all code, when they were left so */
+    uint32_t region_size;
+} code_pages;
+
+static void
+code_pages_forget(void)
+{
+    if (code_pages.any) MEMZERO(code_pages.known, const void *, CODE_PAGES_KNOWN);
+    code_pages.any = false;
+}
+
+/* Lets +size+ bytes from +page+ on be written, by the caller alone.  Whether the system does. */
+static bool
+code_mark_writable(void *page, uint32_t size)
+{
+    const void **known = &code_pages.known[((uintptr_t)page >> 12) % CODE_PAGES_KNOWN];
+
+    code_pages.written = true;
+    if (!rb_yjit_others_run) return mprotect(page, size, PROT_READ | PROT_WRITE) == 0;
+    if (*known == page && size == (uint32_t)sysconf(_SC_PAGESIZE)) return true;
+    if (mprotect(page, size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
+    *known = page;
+    code_pages.any = true;
+    return true;
+}
+
+/* All that was to be written has been.  Whether the pages stay writable, of +size+ bytes from +region+ on. */
+static bool
+code_left_writable_p(void *region, uint32_t size)
+{
+    code_pages.written = false;
+    if (!rb_yjit_others_run) {
+        code_pages_forget();
+        return false;
+    }
+    code_pages.region = region;
+    code_pages.region_size = size;
+    return true;
+}
+
+/* All code is executable only, unless somebody is writing it.  The collector, as it marks. */
+void
+rb_yjit_protect_code(void)
+{
+    void rb_yjit_mark_executable(void *region, uint32_t size); // yjit.c
+
+    if (!code_pages.any || code_pages.written) return;
+    bool others_run = rb_yjit_others_run;
+    rb_yjit_others_run = false;
+    rb_yjit_mark_executable(code_pages.region, code_pages.region_size);
+    rb_yjit_others_run = others_run;
+}
 
 /* Who has the lock stops all others, and is alone until the lock is given. */
 void

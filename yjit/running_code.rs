@@ -22,8 +22,9 @@
 //!    anew, and the target over its end. Here the code is there already, and a Ractor may be between the two jumps: the
 //!    second becomes a nop, and the branch keeps its end. That is right where the target is that of the second jump. Where
 //!    it is the first's, the branch keeps both: who is between them wants to jump.
-//! 3. protection. A page of code that is written cannot be executed at upstream's. Here it can, while others run. Where
-//!    the system allows no such page, all others are stopped, as upstream has it.
+//! 3. protection. A page of code that is written cannot be executed at upstream's. Here it can, while others run, and stays so
+//!    until a collection ([protect]): vm/running_code.h. Where the system allows no such page, all others are stopped, as
+//!    upstream has it.
 //! 4. what code or C asks of YJIT without the lock: where the frame of a stub lies (dead_branch.rs), which calls push
 //!    their frame lazily (LazyFrames), whether a frame returns to C (loop_entry.rs), whether an ISEQ has code
 //!    (rb_yjit_constant_ic_update, with [fence_payload]). None of them borrows a code block, which the compiler has.
@@ -58,6 +59,7 @@ use std::sync::atomic::{fence, AtomicBool, AtomicPtr, AtomicU64, Ordering};
 extern "C" {
     fn rb_yjit_lock_to_compile(recursive_lock_level: *mut c_uint, file: *const c_char, line: c_int);
     fn rb_yjit_stop_others();
+    fn rb_yjit_protect_code();
     fn rb_yjit_lock_to_look(recursive_lock_level: *mut c_uint);
     fn rb_yjit_unlock_looked(recursive_lock_level: *mut c_uint);
     static rb_yjit_others_run: AtomicBool; // changes, so that Rust must not take it for a constant
@@ -69,6 +71,11 @@ where
     F: FnOnce() -> R + UnwindSafe,
 {
     with_lock_taken_by(rb_yjit_lock_to_compile, loc, func)
+}
+
+/// Has no page of code be writable any more. The collector, as it marks.
+pub fn protect() {
+    unsafe { rb_yjit_protect_code() }
 }
 
 /// Whether `noted` finds what depends on something that has been changed already: if not, nothing does, and nobody need be

@@ -63,6 +63,26 @@ class TestLockfreeYjitRunningCode < Test::Unit::TestCase
     end
   end
 
+  # Pages that are left writable for the next block are so until a collection; with one Ractor, never.
+  def test_code_is_writable_until_a_collection
+    omit "no /proc/self/maps" unless File.readable?("/proc/self/maps")
+    assert_run <<~'RUBY'
+      def writable_code = File.foreach("/proc/self/maps").count { |line| line.split[1].start_with?("rwx") }
+      define(9)
+      define(10)
+      check(10)
+      assert_equal(0, writable_code)
+
+      GC.disable
+      values, left = Ractor.new { [check(9), writable_code] }.take
+      GC.enable
+      GC.start
+      assert_equal(0, writable_code)
+      assert_equal(check(10), values)
+      assert_operator(left, :>, 0) if RUBY_PLATFORM.start_with?("x86_64-linux")
+    RUBY
+  end
+
   def test_racing_stub_hits_and_running = assert_run("racing((0...80).to_a)")
 
   def test_racing_compile_and_redefined_operator
