@@ -76,6 +76,8 @@ class TestLockfreeYjitRunningCode < Test::Unit::TestCase
       GC.disable
       values, left = Ractor.new { [check(9), writable_code] }.take
       GC.enable
+      sleep 0.001 until Ractor.count == 1
+      2.times { GC.start; writable_code } # is compiled
       GC.start
       assert_equal(0, writable_code)
       assert_equal(check(10), values)

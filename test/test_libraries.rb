@@ -1,0 +1,195 @@
+# frozen_string_literal: true
+# test_libraries.rb - libraries of Ruby's own in Ractors: libraries_any_ractor.patch, and those of JSON, Tempfile, WeakRef and
+# IO#readline.
+
+require "test/unit"
+require_relative "assert_ractors"
+
+class TestLockfreeLibraries < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
+  # +work+ gives the same in main and in four Ractors, three times each.
+  def assert_same_in_ractors(setup, work)
+    assert_ractors(<<~RUBY)
+      #{setup}
+      module Work
+        def self.done = (#{work})
+      end
+      expected = Work.done
+      assert_equal([[expected] * 3] * 4, Array.new(4) { Ractor.new { Array.new(3) { Work.done } } }.map(&:take))
+    RUBY
+  end
+
+  def test_racing_readline
+    assert_same_in_ractors("", <<~'RUBY')
+      IO.pipe do |reader, writer|
+        writer << "a\nb\nc\n\nde"
+        writer.close
+        [reader.readline, reader.readline(chomp: true), reader.readline(""), reader.readline(nil), (reader.readline rescue $!.class)]
+      end
+    RUBY
+  end
+
+  def test_readline_by_the_separator_of_main
+    assert_ractors(<<~'RUBY')
+      assert_equal([[:opt, :sep], [:opt, :limit], [:key, :chomp]], IO.instance_method(:readline).parameters)
+      $VERBOSE = nil
+      $/ = "x"
+      lines = -> { IO.pipe { |reader, writer| writer << "1x2\nx"; writer.close; [reader.readline, reader.readline(1), reader.gets] } }
+      assert_equal(["1x", "2", "\nx"], lines.call)
+      assert_equal(["1x", "2", "\nx"], Ractor.new(&Ractor.make_shareable(nil.instance_exec { proc { IO.pipe { |reader, writer|
+        writer << "1x2\nx"; writer.close; [reader.readline, reader.readline(1), reader.gets] } } })).take)
+    RUBY
+  end
+
+  def test_racing_json_dump_and_load
+    assert_same_in_ractors('require "json"; require "stringio"', <<~'RUBY')
+      [JSON.dump({ a: [1, nil, Float::NAN] }), JSON.load('{"a": [1, NaN]}').to_s, JSON.load(""), JSON.load(nil),
+       JSON.load("[1]", nil, max_nesting: 1), JSON.dump(1, StringIO.new).string, (JSON.dump([[1]], 1) rescue $!.message)]
+    RUBY
+  end
+
+  def test_json_defaults_that_main_has_set
+    assert_ractors(<<~'RUBY')
+      require "json"
+      dumped = -> { Ractor.new { JSON.dump([0.0 / 0]) rescue $!.class.name }.take }
+      assert_equal("[NaN]", dumped.call)
+      JSON.dump_default_options = { allow_nan: false }
+      assert_equal("JSON::GeneratorError", dumped.call)
+      assert_false(JSON.dump_default_options.frozen?)
+      JSON.load_default_options = { symbolize_names: true }
+      assert_equal({ a: 1 }, Ractor.new { JSON.load('{"a": 1}') }.take)
+      JSON.load_default_options = { object_class: Class.new(Hash), x: proc {} }
+      assert_equal("Ractor::IsolationError", Ractor.new { JSON.load("1") rescue $!.class.name }.take)
+    RUBY
+  end
+
+  def test_racing_net_http
+    assert_same_in_ractors('require "net/http"; require "open-uri"', <<~'RUBY')
+      server = TCPServer.new("127.0.0.1", 0)
+      url = "http://127.0.0.1:#{server.addr[1]}/a?b=c"
+      answers = Thread.new do
+        %w[200\ OK 404\ No 299\ Odd 200\ OK].each do |status|
+          client = server.accept
+          length = 0
+          while (line = client.gets) != "\r\n"
+            length = line[/\d+/].to_i if line.start_with?("Content-Length")
+          end
+          body = length > 0 ? client.read(length) : "hi"
+          client << "HTTP/1.1 #{status}\r\nContent-Length: #{body.size}\r\nConnection: close\r\n\r\n#{body}"
+          client.close
+        end
+      end
+      got = Net::HTTP.get_response(URI(url))
+      [got.class, got.body, Net::HTTP.post(URI(url), "x=1", "Content-Type" => "text/plain").then { [_1.class, _1.body] },
+       Net::HTTP.start("127.0.0.1", server.addr[1]) { |http| http.get("/").class }, URI.open(url).read].tap { answers.join; server.close }
+    RUBY
+  end
+
+  def test_racing_erb
+    assert_same_in_ractors('require "erb"', <<~'RUBY')
+      a = 2.itself
+      page = Class.new { def initialize(x) = @x = x }
+      ERB.new("<%= @x %>.").def_method(page, "render")
+      [a, ERB.new("<% 3.times do |i| %><%= i * a %>,<% end %>").result(binding), ERB.new("<%= a %>").result_with_hash(a: 5),
+       ERB.new("% 2.times do\nx\n% end\n", trim_mode: "%").result, ERB.new("<%- 1.to_s -%>\n", trim_mode: "-").result,
+       ERB::Util.html_escape("<a&\"'>"), ERB::Util.url_encode("a b"), page.new(7).render, (ERB.new("<%= a %>").result rescue $!.class)]
+    RUBY
+  end
+
+  def test_racing_pathname_pstore_and_digests
+    assert_same_in_ractors('require "pathname"; require "pstore"; require "tmpdir"; require "openssl"; require "delegate"', <<~'RUBY')
+      stored = Dir.mktmpdir do |dir|
+        store = PStore.new("#{dir}/s")
+        store.transaction { store[:a] = [1] }
+        store.transaction(true) { store[:a] }
+      end
+      list = DelegateClass(Array)
+      [Pathname("/a/b").relative_path_from(Pathname("/a/c")).to_s, stored, OpenSSL::Digest::SHA256.hexdigest("a"),
+       OpenSSL::Digest::MD5.new("x").update("y").hexdigest, OpenSSL::Digest::SHA512.digest("q").size, list.new([1, 2]).sum,
+       OpenSSL::ASN1.decode(OpenSSL::ASN1::Integer(5).to_der).value.to_i, SimpleDelegator.new("ab").size]
+    RUBY
+  end
+
+  def test_racing_weak_references
+    assert_ractors(<<~'RUBY')
+      require "weakref"
+      results = Array.new(4) do
+        Ractor.new do
+          kept = "x" * 100
+          refs = Array.new(100) { WeakRef.new(Object.new) }
+          mine = WeakRef.new(kept)
+          GC.start
+          [mine.size, mine.weakref_alive?, refs.count(&:weakref_alive?) < 50, (refs.find { !_1.weakref_alive? }.hash rescue $!.class.name)]
+        end
+      end
+      results.each { |ractor| assert_equal([100, true, true, "WeakRef::RefError"], ractor.take) }
+      ref = WeakRef.new(kept = "main")
+      assert_equal("main", ref.to_s)
+    RUBY
+  end
+
+  TEMPFILES = <<~'RUBY'
+    require "tempfile"
+    require "tmpdir"
+    def with_folder = Dir.mktmpdir { |dir| yield(dir.freeze) }
+  RUBY
+
+  def test_racing_tempfiles
+    assert_ractors(TEMPFILES + <<~'RUBY')
+      with_folder do |dir|
+        results = Array.new(4) do
+          Ractor.new(dir) do |dir|
+            file = Tempfile.new("a", dir)
+            file.write("abc")
+            file.rewind
+            values = [file.read, file.size, file.open.class, file.path.start_with?(dir)]
+            file.close!
+            [*values, file.path, Tempfile.open("b", dir) { |f| f.puts(1); f.size }, Tempfile.create("c", dir) { |f| f << "d"; f.pos }]
+          end
+        end
+        results.each { |ractor| assert_equal(["abc", 3, File, true, nil, 2, 1], ractor.take) }
+        GC.start
+        assert_equal([], Dir.children(dir))
+      end
+    RUBY
+  end
+
+  # What is forgotten is removed, but not as long as a copy lives; and not what has the same name later.
+  def test_tempfile_that_is_forgotten
+    assert_ractors(TEMPFILES + <<~'RUBY')
+      with_folder do |dir|
+        left = Ractor.new(dir) do |dir|
+          def self.forget(dir) = 50.times { Tempfile.new("gone", dir) }
+          copy = Tempfile.new("kept", dir).dup
+          unlinked = Array.new(20) { Tempfile.new("again", dir).tap { |f| path = f.path; f.unlink; File.write(path, "") } }.size
+          forget(dir)
+          3.times { GC.start; forget(dir) }
+          GC.start
+          names = Dir.children(dir).map { _1[/\A[a-z]+/] }.tally
+          copy.write("x")
+          names.merge("size" => copy.tap(&:flush).size, "unlinked" => unlinked)
+        end.take
+        assert_equal([1, 20, 1, 20], left.values_at("kept", "again", "size", "unlinked"))
+        assert_operator(left["gone"].to_i, :<, 150)
+      end
+    RUBY
+  end
+
+  def test_tempfile_at_the_end_and_in_a_child
+    assert_ractors(TEMPFILES + <<~'RUBY')
+      with_folder do |dir|
+        reader, writer = IO.pipe
+        pid = fork do
+          path = Ractor.new(dir) { |dir| file = Tempfile.new("a", dir); Ractor.yield(file.path.dup); sleep }.take
+          Process.wait(fork { GC.start })
+          writer << File.exist?(path)
+        end
+        writer.close
+        Process.wait(pid)
+        assert_equal("true", reader.read)
+        assert_equal([], Dir.children(dir))
+      end
+    RUBY
+  end
+end
