@@ -12,8 +12,8 @@ JSON.parse('{"a":1}', symbolize_names: true)
 JSON.parse('[1', create_additions: false) rescue $!.class
 JSON.parse('[NaN]', allow_nan: true).first.nan?
 JSON.generate(Float::NAN) rescue $!.class
-JSON.dump([1, "x"]) #: what the library keeps is not shareable
-JSON.load("[1, 2]") #: what the library keeps is not shareable
+JSON.dump([1, "x"])
+JSON.load("[1, 2]")
 JSON.parse(JSON.generate(EDGE_ARY)).size
 JSON.generate(EDGE_UTF8)
 JSON.parse('[1.1, 1e400, 123456789012345678901234567890]')

@@ -37,8 +37,8 @@ Socket.getnameinfo(["AF_INET", 80, "127.0.0.1"], Socket::NI_NUMERICHOST | Socket
 (TCPSocket.new("127.0.0.1", 1) rescue $!.class)
 Socket.tcp_server_sockets("127.0.0.1", 0) { |l| l.size.tap { l.each(&:close) } ; break 1 }
 Tempfile.create("soak") { |f| f << "x"; f.flush; File.size(f.path) }
-t = Tempfile.new("soak"); t.write("abc"); t.rewind; [t.read, t.size, t.length, t.close, t.unlink, t.path] #: the finalizer of the library is not shareable
-Tempfile.open("soak") { |f| f.puts 1; f.class.name } #: the finalizer of the library is not shareable
+t = Tempfile.new("soak"); t.write("abc"); t.rewind; [t.read, t.size, t.length, t.close, t.unlink, t.path]
+Tempfile.open("soak") { |f| f.puts 1; f.class.name }
 Dir.mktmpdir { |d| File.write("#{d}/a", "1"); Dir.children(d) }
 Dir.tmpdir.class
 folder { |d| FileUtils.mkdir_p("#{d}/x/y"); FileUtils.touch("#{d}/x/y/z"); FileUtils.cp("#{d}/x/y/z", "#{d}/q"); FileUtils.mv("#{d}/q", "#{d}/r"); FileUtils.rm_rf("#{d}/x"); FileUtils.rm("#{d}/r"); Dir.empty?(d) }

@@ -16,6 +16,10 @@
 #require cgi/escape
 #require weakref
 #require timeout
+#require rbconfig
+#require net/http
+#require pstore
+#require tmpdir
 Psych.load("a: [1, 2]\nb: {c: x}\n")
 Psych.dump({ "a" => [1, nil, "x: y", 1.5, true] })
 YAML.load("- 1\n- two") rescue $!.class
@@ -29,11 +33,11 @@ Ripper.lex("def x; 1; end").map { _1[2] } #: the library does not say that it is
 Ripper.tokenize("a.b(1)") #: the library does not say that it is safe
 Ripper.sexp("1 +") #: the library does not say that it is safe
 Ripper.new("1").then { |r| [r.parse.class, r.error?, r.lineno.class, r.column.class] } #: the library does not say that it is safe
-ERB.new("<% 3.times do |i| %><%= i %>,<% end %>").result #: a constant of the library is not shareable
-ERB.new("a\n% 2.times do\nx\n% end\n", trim_mode: "%").result #: a constant of the library is not shareable
-ERB::Util.html_escape("<a&\"'>") + ERB::Util.url_encode("a b/é") #: the library does not say that it is safe
+ERB.new("<% 3.times do |i| %><%= i %>,<% end %>").result
+ERB.new("a\n% 2.times do\nx\n% end\n", trim_mode: "%").result
+ERB::Util.html_escape("<a&\"'>") + ERB::Util.url_encode("a b/é")
 CGI.escapeHTML("<a>&\"'") + CGI.unescapeHTML("&lt;&#39;") + CGI.escape("a b&é") + CGI.unescape("a+b%26")
-pa = Pathname.new("/a/b/../c.rb"); [pa.basename, pa.dirname, pa.extname, pa.cleanpath, pa + "d", pa.parent, pa.absolute?, pa.relative?, pa.root?, pa.each_filename.to_a, pa.sub("a", "z"), pa <=> pa, pa == pa.dup, pa.to_s, pa.inspect, pa.join("x"), pa.relative_path_from(Pathname("/a")), pa.sub_ext(".c"), Pathname("a").exist?, pa.hash == pa.dup.hash, pa.descend.map(&:to_s), pa.ascend.map(&:to_s), pa.split.map(&:to_s)] #: a constant of the library is not shareable
+pa = Pathname.new("/a/b/../c.rb"); [pa.basename, pa.dirname, pa.extname, pa.cleanpath, pa + "d", pa.parent, pa.absolute?, pa.relative?, pa.root?, pa.each_filename.to_a, pa.sub("a", "z"), pa <=> pa, pa == pa.dup, pa.to_s, pa.inspect, pa.join("x"), pa.relative_path_from(Pathname("/a")), pa.sub_ext(".c"), Pathname("a").exist?, pa.hash == pa.dup.hash, pa.descend.map(&:to_s), pa.ascend.map(&:to_s), pa.split.map(&:to_s)]
 file("path") { |f| q = Pathname(f); [q.read, q.size, q.file?, q.directory?, q.readlines, q.exist?, q.stat.size, q.binread, q.expand_path.class, q.realpath.class, q.mtime.class, q.open(&:read), q.write("x"), q.ftype] }
 folder { |d| File.write("#{d}/z", ""); [Pathname(d).children.size, Pathname(d).entries.size, Pathname(d).glob("*").size, Pathname(d).each_child.to_a.size, Pathname(d).empty?, Pathname.glob("#{d}/*").size, Pathname.pwd.class] }
 Shellwords.split("a 'b c' d\\ e") + [Shellwords.escape("a b"), %w[a b].shelljoin, "x y".shellescape]
@@ -49,6 +53,11 @@ PP.pp({ a: [1] * 30, b: "x" * 60 }, +"")
 [1, { a: 2 }].pretty_inspect
 Open3.capture2("cat", stdin_data: "x").first
 Open3.capture3("echo a; echo b >&2; exit 2").then { |a, b, s| [a, b, s.exitstatus] }
-kept = "x" * 3; WeakRef.new(kept).then { |w| [w.weakref_alive?, w.size] } #: what the library keeps is not shareable
+kept = "x" * 3; WeakRef.new(kept).then { |w| [w.weakref_alive?, w.size] }
 Timeout.timeout(5) { 1 + 1 }
 [$ERROR_INFO.class, $PROCESS_ID == $$] rescue $!.class
+ERB.new("<%= a %>", trim_mode: "-").result_with_hash(a: 5) + ERB.new("x<%# y %>").src[/x/]
+Net::HTTP.new("localhost", 80).then { |h| [h.address, h.use_ssl?, h.started?, Net::HTTP::Get.new("/a", "X-Y" => "z")["x-y"], Net::HTTPResponse::CODE_CLASS_TO_OBJ["2"].name] }
+TCPServer.open("127.0.0.1", 0) { |s| t = Thread.new { c = s.accept; nil until c.gets == "\r\n"; c << "HTTP/1.1 201 Yes\r\nContent-Length: 2\r\n\r\nhi"; c.close }; r = Net::HTTP.get_response("127.0.0.1", "/", s.addr[1]); t.join; [r.class.name, r.body, r.message] }
+Dir.mktmpdir { |d| s = PStore.new("#{d}/s"); s.transaction { s[:a] = [1] }; s.transaction(true) { [s[:a], s.keys] } }
+DelegateClass(Array).new([3, 1]).then { |a| [a.sort, a.size, a.__getobj__, a == [3, 1]] }

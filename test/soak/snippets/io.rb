@@ -24,7 +24,7 @@ file("abc") { |f| a = File.open(f); b = File.open(f); b.read(1); a.reopen(b); s 
 file("abc") { |f| IO.open(IO.sysopen(f)) { _1.read } }
 r, w = IO.pipe; IO.select([r], [w], [], 0).map(&:size)
 file("x") { |f| File.open(f) { |io| (io.ioctl(0x541B, 0) rescue $!.class).class } }
-file { |f| File.open(f) { |io| [io.readline, io.readline, (io.readline rescue $!.class)] } } #: its default is a global variable
+file { |f| File.open(f) { |io| [io.readline, io.readline, (io.readline rescue $!.class)] } }
 file { |f| File.open(f) { |io| [io.readline("\n"), io.readline("e"), (io.readline(nil); io.readline("x") rescue $!.class)] } }
 STDIN.class #: the object is the main Ractor's
 ARGF.class #: ARGF is the main Ractor's
