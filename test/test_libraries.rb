@@ -97,6 +97,35 @@ class TestLockfreeLibraries < Test::Unit::TestCase
     RUBY
   end
 
+  # As in main: constants are looked up from the top level, and defined there.
+  def test_erb_at_the_top_level
+    assert_ractors(<<~'RUBY')
+      require "erb"
+      module Util; def self.hi = "mine"; end
+      page = "<%= Util.hi %>|<%= Compiler rescue 'none' %>|<% class Made; end %><%= Made.name %>|<% @x = 1 %><%= @x %>|<%= self %>"
+      assert_equal("mine|none|Made|1|main", Ractor.new(page) { |page| ERB.new(page).result }.take)
+      assert_equal("a\n<", Ractor.new { ERB.new("<% 1.to_s %>\na\n<%= '<' %>", trim_mode: "<>").result }.take)
+      ERB::Compiler::Scanner.register_scanner(ERB::Compiler::Scanner, mode = +"z", false)
+      assert_false(mode.frozen?)
+    RUBY
+  end
+
+  def test_pstore_that_a_ractor_has_used_first
+    assert_ractors(<<~'RUBY')
+      require "pstore"
+      require "tmpdir"
+      def stored
+        Dir.mktmpdir do |dir|
+          store = PStore.new("#{dir}/s")
+          store.ultra_safe = true
+          store.transaction { store[:a] = 1 }
+          store.transaction(true) { store[:a] }
+        end
+      end
+      assert_equal([1, 1, 1], [Ractor.new { stored }.take, stored, Ractor.new { stored }.take])
+    RUBY
+  end
+
   def test_racing_pathname_pstore_and_digests
     assert_same_in_ractors('require "pathname"; require "pstore"; require "tmpdir"; require "openssl"; require "delegate"', <<~'RUBY')
       stored = Dir.mktmpdir do |dir|
@@ -124,6 +153,8 @@ class TestLockfreeLibraries < Test::Unit::TestCase
         end
       end
       results.each { |ractor| assert_equal([100, true, true, "WeakRef::RefError"], ractor.take) }
+      threads = Ractor.new { Array.new(4) { Thread.new { kept = "k"; ref = WeakRef.new(kept); Thread.pass; ref.weakref_alive? && kept } }.map(&:value) }
+      assert_equal(%w[k k k k], threads.take)
       ref = WeakRef.new(kept = "main")
       assert_equal("main", ref.to_s)
     RUBY
@@ -172,6 +203,20 @@ class TestLockfreeLibraries < Test::Unit::TestCase
         end.take
         assert_equal([1, 20, 1, 20], left.values_at("kept", "again", "size", "unlinked"))
         assert_operator(left["gone"].to_i, :<, 150)
+      end
+    RUBY
+  end
+
+  def test_tempfile_whose_copy_is_forgotten
+    assert_ractors(TEMPFILES + <<~'RUBY')
+      with_folder do |dir|
+        kept = Ractor.new(dir) do |dir|
+          file = Tempfile.new("original", dir)
+          def self.forget(file) = 50.times { [file.dup, file.clone] }
+          3.times { forget(file); GC.start }
+          File.exist?(file.path).tap { file.close! }
+        end
+        assert_true(kept.take)
       end
     RUBY
   end
