@@ -110,31 +110,10 @@ class TestLockfreeLibraries < Test::Unit::TestCase
     RUBY
   end
 
-  def test_pstore_that_a_ractor_has_used_first
-    assert_ractors(<<~'RUBY')
-      require "pstore"
-      require "tmpdir"
-      def stored
-        Dir.mktmpdir do |dir|
-          store = PStore.new("#{dir}/s")
-          store.ultra_safe = true
-          store.transaction { store[:a] = 1 }
-          store.transaction(true) { store[:a] }
-        end
-      end
-      assert_equal([1, 1, 1], [Ractor.new { stored }.take, stored, Ractor.new { stored }.take])
-    RUBY
-  end
-
-  def test_racing_pathname_pstore_and_digests
-    assert_same_in_ractors('require "pathname"; require "pstore"; require "tmpdir"; require "openssl"; require "delegate"', <<~'RUBY')
-      stored = Dir.mktmpdir do |dir|
-        store = PStore.new("#{dir}/s")
-        store.transaction { store[:a] = [1] }
-        store.transaction(true) { store[:a] }
-      end
+  def test_racing_pathname_and_digests
+    assert_same_in_ractors('require "pathname"; require "openssl"; require "delegate"', <<~'RUBY')
       list = DelegateClass(Array)
-      [Pathname("/a/b").relative_path_from(Pathname("/a/c")).to_s, stored, OpenSSL::Digest::SHA256.hexdigest("a"),
+      [Pathname("/a/b").relative_path_from(Pathname("/a/c")).to_s, OpenSSL::Digest::SHA256.hexdigest("a"),
        OpenSSL::Digest::MD5.new("x").update("y").hexdigest, OpenSSL::Digest::SHA512.digest("q").size, list.new([1, 2]).sum,
        OpenSSL::ASN1.decode(OpenSSL::ASN1::Integer(5).to_der).value.to_i, SimpleDelegator.new("ab").size]
     RUBY

@@ -18,7 +18,6 @@
 #require timeout
 #require rbconfig
 #require net/http
-#require pstore
 #require tmpdir
 Psych.load("a: [1, 2]\nb: {c: x}\n")
 Psych.dump({ "a" => [1, nil, "x: y", 1.5, true] })
@@ -59,5 +58,4 @@ Timeout.timeout(5) { 1 + 1 }
 ERB.new("<%= a %>", trim_mode: "-").result_with_hash(a: 5) + ERB.new("x<%# y %>").src[/x/]
 Net::HTTP.new("localhost", 80).then { |h| [h.address, h.use_ssl?, h.started?, Net::HTTP::Get.new("/a", "X-Y" => "z")["x-y"], Net::HTTPResponse::CODE_CLASS_TO_OBJ["2"].name] }
 TCPServer.open("127.0.0.1", 0) { |s| t = Thread.new { c = s.accept; nil until c.gets == "\r\n"; c << "HTTP/1.1 201 Yes\r\nContent-Length: 2\r\n\r\nhi"; c.close }; r = Net::HTTP.get_response("127.0.0.1", "/", s.addr[1]); t.join; [r.class.name, r.body, r.message] }
-Dir.mktmpdir { |d| s = PStore.new("#{d}/s"); s.transaction { s[:a] = [1] }; s.transaction(true) { [s[:a], s.keys] } }
 DelegateClass(Array).new([3, 1]).then { |a| [a.sort, a.size, a.__getobj__, a == [3, 1]] }
