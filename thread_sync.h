@@ -43,6 +43,8 @@
  * was woken by a scheduler, and that is not resumed any more.
  */
 
+#include "lockfree/gc/typed_free.h"
+
 static void thread_mutex_remove(rb_thread_t *thread, rb_mutex_t *mutex);
 static void mutex_free_unlocked(void *ptr);
 static rb_mutex_t *mutex_ptr(VALUE obj);
@@ -209,7 +211,7 @@ sync_timed_out(struct ccan_list_head *waitq, const struct sync_waiter *waiter)
 
 /* ---- Mutex */
 
-/* The GC, or a sweep; its thread, which may be another one, and the Mutexes in its list live. */
+/* The GC; its thread, which may be another one, and the Mutexes in its list live.  Or any Ractor that sweeps, if its thread has left it. */
 static void
 mutex_free(void *ptr)
 {
@@ -245,6 +247,14 @@ thread_mutex_enter(rb_thread_t *thread, rb_mutex_t *mutex)
 {
     mutex->next_mutex = thread->keeping_mutexes;
     mutex->th = thread;
+}
+
+/* +mutex+ is unlocked, and nobody waits for it: its thread is not at it any more.  Any Ractor may free it, if it is garbage
+ * (gc/sweep_claim.h, which acquires). */
+static inline void
+mutex_leave(rb_mutex_t *mutex)
+{
+    __atomic_store_n(&mutex->th, NULL, __ATOMIC_RELEASE);
 }
 
 static VALUE mutex_lock_or_raise(VALUE self, int interruptible_p);

@@ -55,6 +55,13 @@ gc_malloc_tell(rb_objspace_t *objspace)
     objspace_malloc_increase_count(objspace, untold > 0 ? untold : 0, untold < 0 ? -untold : 0);
 }
 
+/* The same, for who only asks: where there is nothing to tell it writes nothing that others share. */
+static inline void
+gc_malloc_tell_any(rb_objspace_t *objspace)
+{
+    if (gc_malloc_taken || gc_malloc_untold) gc_malloc_tell(objspace);
+}
+
 /* +old_size+ bytes became +new_size+.  Any thread.  Whether to look at the limit now, for one that may collect if it +may+. */
 static inline bool
 gc_malloc_count(rb_objspace_t *objspace, size_t new_size, size_t old_size, bool may)
@@ -82,6 +89,7 @@ gc_malloc_count(rb_objspace_t *objspace, size_t new_size, size_t old_size, bool 
 #else
 # define gc_malloc_freed ((size_t)0)
 # define gc_malloc_tell(objspace) ((void)0)
+# define gc_malloc_tell_any(objspace) ((void)0)
 # define gc_malloc_count(objspace, new_size, old_size, may) (objspace_malloc_increase_count(objspace, new_size, old_size), (may))
 #endif
 

@@ -560,4 +560,22 @@ class TestLockfreeThreadSync < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # Garbage that is unlocked, or whose thread ends just now, is freed by whichever Ractor sweeps.
+  def test_racing_dead_mutex_and_sweep
+    assert_ractors(<<~'RUBY')
+      ractors = Array.new(4) do
+        Ractor.new do
+          kept = Mutex.new.lock
+          40.times do
+            Array.new(50) { Thread.new { 20.times { Mutex.new.lock }; Mutex.new.synchronize { Mutex.new } } }.each(&:join)
+            20_000.times { Mutex.new.synchronize { nil } }
+            100.times { Fiber.new { Mutex.new.lock; Fiber.yield }.resume }
+          end
+          [kept.locked?, kept.owned?, kept.unlock.locked?]
+        end
+      end
+      ractors.each { |ractor| assert_equal([true, true, false], ractor.take) }
+    RUBY
+  end
 end
