@@ -43,8 +43,6 @@
  * was woken by a scheduler, and that is not resumed any more.
  */
 
-#include "lockfree/gc/typed_free.h"
-
 static void thread_mutex_remove(rb_thread_t *thread, rb_mutex_t *mutex);
 static void mutex_free_unlocked(void *ptr);
 static rb_mutex_t *mutex_ptr(VALUE obj);
@@ -249,12 +247,21 @@ thread_mutex_enter(rb_thread_t *thread, rb_mutex_t *mutex)
     mutex->th = thread;
 }
 
-/* +mutex+ is unlocked, and nobody waits for it: its thread is not at it any more.  Any Ractor may free it, if it is garbage
- * (gc/sweep_claim.h, which acquires). */
+/* +mutex+ is unlocked, and nobody waits for it: its thread is not at it any more. */
 static inline void
 mutex_leave(rb_mutex_t *mutex)
 {
     __atomic_store_n(&mutex->th, NULL, __ATOMIC_RELEASE);
+}
+
+/* Whether the dead object +obj+, with data of a type, is a Mutex that its thread has left: no thread comes to it any more.  Any
+ * Ractor that sweeps. */
+bool
+rb_mutex_left_p(VALUE obj)
+{
+    const rb_mutex_t *mutex = RTYPEDDATA_GET_DATA(obj);
+
+    return RTYPEDDATA_TYPE(obj)->function.dfree == mutex_free && !__atomic_load_n(&mutex->th, __ATOMIC_ACQUIRE);
 }
 
 static VALUE mutex_lock_or_raise(VALUE self, int interruptible_p);

@@ -72,17 +72,10 @@
 #define GC_SWEEP_CLAIM_MALLOC    (256 * 1024) /* bytes of malloc's in one page */
 
 static int gc_sweep_step_scale(rb_heap_t *heap);
+bool rb_mutex_left_p(VALUE obj); /* thread_sync.h */
 
 /* What is still to be freed of a dead object, or of the dead in a claimed page: the most of any. */
 enum gc_sweep_claim_left { GC_SWEEP_LEFT_NOTHING, GC_SWEEP_LEFT_LISTED_CLASSES, GC_SWEEP_LEFT_MORE };
-
-/* Whether nobody is at +obj+ any more, which is dead, and whose type has RUBY_TYPED_FREE_ANY_RACTOR_LEFT. */
-static inline bool
-gc_sweep_claim_left_p(VALUE obj)
-{
-    const char *data = RTYPEDDATA_GET_DATA(obj);
-    return !__atomic_load_n((void *const *)(data + (uintptr_t)RTYPEDDATA_TYPE(obj)->data), __ATOMIC_ACQUIRE);
-}
 
 static inline bool
 gc_sweep_claim_class_p(VALUE obj)
@@ -109,7 +102,7 @@ gc_sweep_claim_frees_p(VALUE obj)
             const rb_data_type_t *type = RTYPEDDATA_TYPE(obj);
             RUBY_DATA_FUNC dfree = type->function.dfree;
             return dfree == RUBY_DEFAULT_FREE || dfree == RUBY_NEVER_FREE || (type->flags & RUBY_TYPED_FREE_ANY_RACTOR) ||
-                ((type->flags & RUBY_TYPED_FREE_ANY_RACTOR_LEFT) && gc_sweep_claim_left_p(obj));
+                rb_mutex_left_p(obj);
         }
         return false;
       case T_IMEMO:

@@ -16,13 +16,6 @@
  * With RUBY_TYPED_FREE_IMMEDIATELY only.  RUBY_DEFAULT_FREE needs no flag.
  */
 
-/*
- * The same for types some of whose objects a thread may still be at: the type's data is
- * the offset of a pointer in theirs, which is NULL from then on when nobody will be
- * again once the object is garbage.  Stored with release, read with acquire.
- */
-#define RUBY_TYPED_FREE_ANY_RACTOR_LEFT ((VALUE)1 << (RUBY_FL_USHIFT + 18))
-
 #define RUBY_TYPED_FREE_ANY_RACTOR ((VALUE)1 << (RUBY_FL_USHIFT + 19)) /* RUBY_FL_USER19 is negative: a VALUE of it has all bits above */
 
 #endif /* LOCKFREE_GC_TYPED_FREE_H */
