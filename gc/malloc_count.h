@@ -42,7 +42,7 @@ static RB_THREAD_LOCAL_SPECIFIER size_t gc_malloc_taken; /* whatever was given b
 static RB_THREAD_LOCAL_SPECIFIER ptrdiff_t gc_malloc_most; /* bytes to leave untold; 0: not asked yet */
 static RB_THREAD_LOCAL_SPECIFIER size_t gc_malloc_freed; /* by this thread, ever; wraps */
 
-/* Tells what this thread has not told. */
+/* Tells what this thread has not told, without looking at the limit. */
 static void
 gc_malloc_tell(rb_objspace_t *objspace)
 {
@@ -51,6 +51,7 @@ gc_malloc_tell(rb_objspace_t *objspace)
     RUBY_ATOMIC_SIZE_ADD(objspace->malloc_taken, gc_malloc_taken);
     gc_malloc_untold = 0;
     gc_malloc_taken = 0;
+    gc_malloc_unlooked = true;
     gc_malloc_most = MIN(GC_MALLOC_UNTOLD, (ptrdiff_t)(malloc_limit / 64)); /* all write to its line: not read each time */
     objspace_malloc_increase_count(objspace, untold > 0 ? untold : 0, untold < 0 ? -untold : 0);
 }

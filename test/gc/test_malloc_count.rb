@@ -32,6 +32,19 @@ class TestLockfreeGCMallocCount < Test::Unit::TestCase
     assert_collects_like_stock("100.times { Array.new(1000) }", low)
   end
 
+  # Who asks tells, and looks at the limit later, as long as it asks between any two that are small.
+  def test_who_asks_collects
+    assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
+      Array.new(500_000) { Object.new }.clear
+      Ractor.new { sleep }
+      GC.start
+      before = GC.count
+      20_000.times { |i| GC.stat(:malloc_increase_bytes) if ("x" * 7000).size > i % 2 }
+      assert_operator(GC.count - before, :>=, 1)
+      assert_operator(GC.stat(:malloc_increase_bytes), :<, 40_000_000)
+    RUBY
+  end
+
   def test_bytes_that_this_thread_has
     assert_separately(%w[-W:no-experimental --disable-gems], <<~'RUBY')
       Ractor.new { }.take
