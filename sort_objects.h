@@ -18,10 +18,11 @@
  * then copied over it: other objects, or a crash.
  *
  * Solution.  The objects stay where they are while they are sorted: a copy of the array is
- * on the stack, or in a buffer that the GC marks like that.  Smaller second arrays are on
- * the stack themselves.
+ * in a buffer that the GC marks as it does the stack.  Smaller second arrays are on the
+ * stack themselves.
  */
 
+#include "internal/imemo.h"
 #include "ruby/util.h"
 
 #define SORT_OBJECTS_ON_STACK 1024 /* bytes: less is on glibc's stack */
@@ -43,14 +44,11 @@ sort_objects(VALUE *values, size_t cnt, size_t words, int (*compare)(const void 
     VALUE buffer = 0;
 
     if (cnt * words * sizeof(VALUE) >= SORT_OBJECTS_ON_STACK && sort_objects_any_p(values, cnt * words)) {
-        VALUE *copy = ALLOCV_N(VALUE, buffer, cnt * words);
-        MEMCPY(copy, values, VALUE, cnt * words);
-        ruby_qsort(values, cnt, words * sizeof(VALUE), compare, data);
-        RB_GC_GUARD(*copy);
+        rb_alloc_tmp_buffer2(&buffer, (long)(cnt * words), sizeof(VALUE));
+        /* not by what that returns: the compiler takes it for memory that nobody else reads, and leaves the copy out */
+        MEMCPY(RB_IMEMO_TMPBUF_PTR(buffer), values, VALUE, cnt * words);
     }
-    else {
-        ruby_qsort(values, cnt, words * sizeof(VALUE), compare, data);
-    }
+    ruby_qsort(values, cnt, words * sizeof(VALUE), compare, data);
     ALLOCV_END(buffer);
 }
 

@@ -28,7 +28,8 @@
  *                     the lock, and no cache of a Ractor's own has kept the class since it was marked.
  *                     Classes with call caches, which living call sites may have, compiled code, what
  *                     has a finalizer or an id that _id2ref knows, and T_DATA with data and a function of its own
- *                     that is not marked (gc/typed_free.h), or without a type, are left as they are.  A
+ *                     that is not marked (gc/typed_free.h), or without a type, are left as they are; but a
+ *                     Mutex that its thread has left is freed (thread_sync.h).  A
  *                     page with one of those is given back, and swept with all stopped; one with a
  *                     zombie, which is freed when its finalizer has been called, is not claimed.
  *   without the lock  the slots of dead objects, their words, and the list of free slots.  All
