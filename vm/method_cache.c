@@ -323,22 +323,35 @@ own_entry_of(struct vm_method_cache *cache, VALUE klass, ID mid)
     return &cache->own[name_hash(klass, mid) >> (32 - VM_METHOD_OWN_BITS)];
 }
 
+/* Whether a call of +me+ is one of what it is defined as, and not of another method. */
+static inline bool
+called_as_it_is_p(const rb_method_entry_t *me)
+{
+    switch (me->def->type) {
+      case VM_METHOD_TYPE_ISEQ: case VM_METHOD_TYPE_BMETHOD: case VM_METHOD_TYPE_IVAR: case VM_METHOD_TYPE_ATTRSET:
+      case VM_METHOD_TYPE_CFUNC:
+        return !me->def->iseq_overload;
+      default:
+        return false;
+    }
+}
+
+static void
+own_file(VALUE klass, const struct rb_id_table *table, const rb_method_entry_t *me)
+{
+    struct vm_method_cache *cache = cache_to_fill();
+    if (cache) *own_entry_of(cache, klass, me->called_id) = (struct vm_method_own_entry){ klass, table, me };
+}
+
 /* Files +me+, which has just been put into the table of +klass+, if it is called as it is: its next call is a first one.  With
  * several Ractors, any of them, its own table; VM lock, since it was put there.  Does not run the GC; without memory nothing is
  * filed. */
 void
 rb_vm_method_own_store(VALUE klass, const rb_method_entry_t *me)
 {
-    if (!RB_TYPE_P(klass, T_CLASS) || !RCLASS_SUPER(klass) || me->defined_class != klass) return;
-    switch (me->def->type) {
-      case VM_METHOD_TYPE_ISEQ: case VM_METHOD_TYPE_BMETHOD: case VM_METHOD_TYPE_IVAR: case VM_METHOD_TYPE_ATTRSET: break;
-      default: return;
-    }
+    if (!RB_TYPE_P(klass, T_CLASS) || !RCLASS_SUPER(klass) || me->defined_class != klass || !called_as_it_is_p(me)) return;
 
-    struct vm_method_cache *cache = cache_to_fill();
-    if (!cache) return;
-
-    *own_entry_of(cache, klass, me->called_id) = (struct vm_method_own_entry){ klass, RCLASS_M_TBL(klass), me };
+    own_file(klass, RCLASS_M_TBL(klass), me);
 #ifdef RCLASS_MET_NAMES
     __atomic_fetch_and(&RCLASS_MET_NAMES(klass), ~met_bit_of(me->called_id), __ATOMIC_RELAXED);
 #endif
@@ -352,20 +365,52 @@ rb_vm_method_own_forget(const rb_method_entry_t *me)
     __atomic_store_n((VALUE *)&me->flags, me->flags | METHOD_ENTRY_LEFT, __ATOMIC_RELAXED);
 }
 
+/* The method +mid+ that this Ractor has filed with +klass+, if it is still in +table+; or NULL. */
+static const rb_method_entry_t *
+own_lookup(VALUE klass, const struct rb_id_table *table, ID mid)
+{
+    struct vm_method_cache *cache = GET_RACTOR()->method_cache;
+    if (!cache) return NULL;
+
+    const struct vm_method_own_entry *entry = own_entry_of(cache, klass, mid);
+    if (entry->klass != klass || entry->table != table || entry->me->called_id != mid) return NULL;
+    return flags_p_relaxed(&entry->me->flags, METHOD_ENTRY_LEFT | INVALIDATED) ? NULL : entry->me;
+}
+
+static inline const struct rb_id_table *
+method_table_load_acquire(VALUE klass)
+{
+    return __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
+}
+
 /* The method +mid+ of an instance of +klass+, if this Ractor has put it into the table of that class and it is still there; or
  * NULL.  Any Ractor, its own table.  Synchronises with rb_vm_method_own_forget and rb_prepend_module.  Allocates and raises
  * nothing. */
 const rb_callable_method_entry_t *
 rb_vm_method_own_lookup(VALUE klass, ID mid)
 {
-    struct vm_method_cache *cache = GET_RACTOR()->method_cache;
-    if (!cache) return NULL;
+    return (const rb_callable_method_entry_t *)own_lookup(klass, method_table_load_acquire(klass), mid);
+}
 
-    const struct vm_method_own_entry *entry = own_entry_of(cache, klass, mid);
-    if (entry->klass != klass || entry->me->called_id != mid) return NULL;
-    if (flags_p_relaxed(&entry->me->flags, METHOD_ENTRY_LEFT | INVALIDATED)) return NULL;
-    if (entry->table != __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE)) return NULL;
-    return (const rb_callable_method_entry_t *)entry->me;
+/* The method +mid+ of the table that +iclass+ shares with the module that it is a copy of, if there is one, and it is called as it is;
+ * or NULL.  As rb_vm_method_own_lookup; but one that is not filed is, with the VM lock. */
+const rb_method_entry_t *
+rb_vm_method_own_of_module(VALUE iclass, ID mid)
+{
+    const VALUE module = RBASIC_CLASS(iclass);
+    const rb_method_entry_t *me = own_lookup(module, method_table_load_acquire(iclass), mid);
+    VALUE found;
+    if (me) return me;
+
+    RB_VM_LOCK_ENTER();
+    const struct rb_id_table *table = RCLASS_M_TBL(iclass);
+    if (rb_id_table_lookup((struct rb_id_table *)table, mid, &found)) {
+        me = (const rb_method_entry_t *)found;
+        if (me->called_id != mid || me->defined_class || !called_as_it_is_p(me)) me = NULL;
+        if (me) own_file(module, table, me);
+    }
+    RB_VM_LOCK_LEAVE();
+    return me;
 }
 
 /* ---- the tables ----------------------------------------------------- */

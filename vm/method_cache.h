@@ -47,7 +47,7 @@
  *       state advance has nothing of what was done before it, either.
  *       `calls` has no need of it: the call cache is told.
  *
- *   [E] `own` has methods that this Ractor has put into a class's table, to be called the first time
+ *   [E] `own` has methods that this Ractor has put into a class's table, or found in a module's, to be called the first time
  *       (method_once.h): nothing is filed with the class, so nothing there tells of a change.  Who
  *       takes a method out of a class's table, for another one or none, says so in the method's
  *       flags, with the VM lock held (METHOD_ENTRY_LEFT, relaxed: who does not see it has nothing of
@@ -88,7 +88,7 @@ struct rb_ractor_struct;
 enum {
     VM_METHOD_CALLS_BITS_MIN = 7, VM_METHOD_CALLS_BITS_MAX = 10,
     VM_METHOD_NAMES_BITS_MIN = 6, VM_METHOD_NAMES_BITS_MAX = 10,
-    VM_METHOD_OWN_BITS = 4,
+    VM_METHOD_OWN_BITS = 5,
 };
 
 /* Allocated with the first method that is stored, or called once. */
@@ -109,7 +109,7 @@ struct vm_method_cache {
     } *names;
 
     struct vm_method_own_entry {
-        VALUE klass;                    /* 0: empty */
+        VALUE klass;                    /* or module; 0: empty */
         const struct rb_id_table *table;
         const struct rb_method_entry_struct *me;
     } own[1 << VM_METHOD_OWN_BITS];     /* [E] */
@@ -136,6 +136,7 @@ bool rb_vm_method_unmet_p(VALUE klass, ID mid);
 void rb_vm_method_own_forget(const struct rb_method_entry_struct *me);
 void rb_vm_method_own_store(VALUE klass, const struct rb_method_entry_struct *me);
 const struct rb_callable_method_entry_struct *rb_vm_method_own_lookup(VALUE klass, ID mid);
+const struct rb_method_entry_struct *rb_vm_method_own_of_module(VALUE iclass, ID mid);
 void rb_vm_method_cache_clear(struct rb_ractor_struct *r);
 void rb_vm_method_cache_free(struct rb_ractor_struct *r);
 

@@ -22,8 +22,10 @@
  * a bit of the class's table says that the name has never been there
  * (id_table_filter.h).  Neither takes a lock.  A method that the class has by itself is
  * mostly called by the Ractor that has put it there (`def o.a = 1; o.a`), which remembers
- * that, too.  The call is made with a cache that lies on the stack, as upstream
- * makes others, and nothing is filed.
+ * that, too; and so it does what it has found in the table of a module, which all copies of the
+ * module have (`o.extend(M).a`): the call is that of an entry that is made for this copy, as it
+ * has to be, and belongs to no table.  The call is made with a cache that lies on the stack, as
+ * upstream makes others, and nothing is filed.
  *
  * The second time it is looked up and filed as ever.  That there was a first one the class
  * knows by a bit for each name, of 32: two names that have the same are taken
@@ -36,11 +38,12 @@
  *
  * Invariants.
  *   [A] The method was the right one at one moment of the call.  Three things are
- *       asked, in this order: the ancestors up to the next class, that class's method,
- *       and, of each before it, whether it has ever had one, in the table that is now its
+ *       asked, in this order: the ancestors up to the next class, or to a module that may have one;
+ *       that class's method, or the module's; and, of each before it, whether it has ever had
+ *       one, in the table that is now its
  *       own, and is followed by the same as before.  That bit does not go, and who is
  *       an ancestor stays one, from when the class is whole; so while the method of the
- *       next class was asked for, none of these had one.  A metaclass may be seen
+ *       next class, or of the module, was asked for, none of these had one.  A metaclass may be seen
  *       before it has a superclass, Qundef: then it is looked up as ever, under the
  *       lock that who makes it holds.
  *   [B] To prepend gives a class, or the copy of a module, another table, which has
@@ -69,7 +72,7 @@ static VALUE vm_call_general(rb_execution_context_t *ec, rb_control_frame_t *reg
 #define VM_METHOD_ONCE_ANCESTORS 4 /* copies of modules, and origins, to the next class */
 
 /* The method that a first call of +ci+ on an instance of +klass+ has, or NULL: it is to be looked up as ever.  Any Ractor, its
- * own GVL.  May take the VM lock and run the GC, once for a superclass. */
+ * own GVL.  May take the VM lock and run the GC, once for a superclass or a module. */
 static const rb_callable_method_entry_t *
 vm_method_once(const struct rb_callinfo *ci, VALUE klass)
 {
@@ -79,15 +82,22 @@ vm_method_once(const struct rb_callinfo *ci, VALUE klass)
 
     if (!RB_TYPE_P(klass, T_CLASS) || !rb_vm_method_unmet_p(klass, mid)) return NULL;
     const rb_callable_method_entry_t *cme = rb_vm_method_own_lookup(klass, mid);
-    if (cme) return cme->def->iseq_overload ? NULL : cme;
+    if (cme) return cme;
     do {
         if (last > VM_METHOD_ONCE_ANCESTORS) return NULL;
         ancestors[last + 1] = rb_class_super_load_acquire(ancestors[last]);
         if (RB_SPECIAL_CONST_P(ancestors[++last])) return NULL;
-    } while (!RB_TYPE_P(ancestors[last], T_CLASS));
+    } while (!RB_TYPE_P(ancestors[last], T_CLASS) && rb_method_table_lacks(ancestors[last], mid));
 
-    cme = rb_callable_method_entry_or_negative(ancestors[last], mid);
-    if (UNDEFINED_METHOD_ENTRY_P(cme) || cme->def->type == VM_METHOD_TYPE_REFINED || cme->def->iseq_overload) return NULL;
+    if (RB_TYPE_P(ancestors[last], T_CLASS)) {
+        cme = rb_callable_method_entry_or_negative(ancestors[last], mid);
+        if (UNDEFINED_METHOD_ENTRY_P(cme) || cme->def->type == VM_METHOD_TYPE_REFINED || cme->def->iseq_overload) return NULL;
+    }
+    else {
+        const rb_method_entry_t *me = rb_vm_method_own_of_module(ancestors[last], mid);
+        if (!me) return NULL;
+        cme = rb_method_entry_complement_defined_class(me, mid, ancestors[last]);
+    }
 
     for (int i = 0; i < last; i++) { /* [A] */
         if (!rb_method_table_lacks(ancestors[i], mid) || rb_class_super_load_acquire(ancestors[i]) != ancestors[i + 1]) return NULL;

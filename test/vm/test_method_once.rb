@@ -116,6 +116,116 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
     end
   end
 
+  # A method of a module is remembered with the module, and asked of objects that have just got it.
+  {
+    "def b = :new" => :new, "define_method(:b, &NEW)" => :new, "attr_reader :b" => nil, "alias b c" => :other,
+    "remove_method :b" => :base, "undef_method :b" => NoMethodError, "private :b" => NoMethodError,
+    "prepend Module.new { def b = [super] }" => [:module], "prepend Module.new" => :module,
+    "include Module.new { def b = :no }" => :module, "def b = [super]" => [:base], "remove_method :b; def b = :again" => :again,
+    "remove_method :b; include Module.new { def b = :included }" => :included, "def d = 1; remove_method :d" => :module,
+    "mod = self; Module.new { refine(mod) { def b = :no } }" => :module,
+    "mod = self; Module.new { refine(mod) { def b = :no } }; remove_method :b" => :base,
+    "prepend Module.new; remove_method :b" => :base, "prepend Module.new; def b = :origin" => :origin,
+    "alias_method :was, :b; def b = [was]" => [:module],
+  }.each do |change, expected|
+    define_method("test_method_of_a_module_after_#{change}") do
+      assert_ractors(BASE + <<~RUBY)
+        $VERBOSE = nil # "method redefined"
+        NEW = nil.instance_eval { Ractor.make_shareable(proc { :new }) }
+        def change(mod) = mod.class_eval(#{change.dump})
+        def made = Module.new { def b = :module; def c = :other }
+        def objects(mod) = [fresh { include mod }.new, fresh { prepend mod }.new, Base.new.extend(mod), fresh.new.extend(mod)]
+        def calls(mod) = objects(mod).map { |o| o.b rescue $!.class }.uniq
+        here = ractor do
+          30.times.flat_map do
+            mod = made
+            before = [calls(mod), calls(mod)].flatten.uniq
+            old = objects(mod)
+            change(mod)
+            [[before, calls(mod), calls(mod), old.map { |o| o.b rescue $!.class }.uniq]]
+          end.uniq
+        end
+        expected = [#{expected.inspect}]
+        assert_equal([[[:module], expected, expected, expected]], here)
+
+        other = Ractor.new do
+          20.times.flat_map do
+            mod = made
+            before = [calls(mod), calls(mod)].flatten.uniq
+            Ractor.yield mod
+            Ractor.receive
+            [[before, calls(mod), calls(mod)]]
+          end.uniq
+        end
+        20.times do
+          change(other.take)
+          other << :changed
+        end
+        assert_equal([[[:module], expected, expected]], other.take)
+      RUBY
+    end
+  end
+
+  def test_methods_of_modules
+    assert_ractors(BASE + <<~'RUBY')
+      module Inner
+        def deep = [:inner, __method__]
+      end
+      module Outer
+        include Inner
+        attr_accessor :kept
+        def self.extended(object) = object.kept = :extended
+        def a(x, y = 2, *rest, key: nil, **) = [:outer, x, y, key, yield, super(3)]
+        def deep = [:outer, super]
+        def label = caller_locations(0, 1).first.label
+        def calls_private = hidden
+        def b = [super, method(:b).owner, method(:b).super_method.owner]
+        define_method(:block, &Ractor.make_shareable(proc { |x| [:of_module, super(x).first] }))
+        private def hidden = :private
+      end
+      def of(o) = [o.a(1) { 3 }, o.deep, o.label, o.calls_private, (o.hidden rescue $!.class), o.b, o.block(1), o.kept, (o.kept = 7),
+                   o.clamp(o, o).equal?(o), o.left]
+      outer = [[:outer, 1, 2, nil, 3, [:base, 3, [], 0, 3]], [:outer, [:inner, :deep]], "Outer#label", :private, NoMethodError,
+               [:base, Outer, Base], [:of_module, :block]]
+      extended, included = ractor do
+        60.times.map do
+          o = Base.new.extend(Comparable).extend(Outer)
+          p = fresh { include Comparable; include Outer }.new
+          [of(o), of(p)]
+        end.transpose.map(&:uniq)
+      end
+      assert_equal([outer + [:extended, 7, true, 1]], extended)
+      assert_equal([outer + [nil, 7, true, 1]], included)
+    RUBY
+  end
+
+  # Each Ractor sees the methods in the order in which main defines them, be the object new or not.
+  def test_racing_redefinition_of_a_module
+    assert_ractors(<<~'RUBY')
+      $VERBOSE = nil
+      module Counted
+        def number = 0
+      end
+      class Plain; end
+      ractors = 4.times.map do
+        Ractor.new do
+          last, wrong = 0, []
+          until last < 0
+            o = Plain.new.extend(Counted)
+            [o.number, Class.new(Plain) { include Counted }.new.number, o.number].each do |n|
+              wrong << [last, n] if n < last && n >= 0 && wrong.size < 5
+              last = n
+            end
+          end
+          wrong
+        end
+      end
+      1.upto(2000) { |n| Counted.class_eval("def number = #{n}") }
+      Counted.class_eval("def number = -1")
+      assert_equal([[]] * 4, ractors.map(&:take))
+    RUBY
+  end
+
   def test_own_methods
     assert_ractors(BASE + <<~'RUBY')
       assert_equal([[[:own, 1, 2, nil, 3], :block, :reader, 5, :private, :super, :singleton, :overridden, NoMethodError, [:"b?"]]],
@@ -268,13 +378,17 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
 
   def test_nothing_is_filed_for_the_first_call
     assert_separately(%w[-W:no-experimental --disable-gems -robjspace], BASE + <<~'RUBY')
+      module Mixed
+        def b = :mixed
+      end
       turns = Ractor.new do
         once = proc { o = fresh.new; o.b; o.block(1); o.extend(Comparable); o.is_a?(Comparable) }
         own = proc { fresh { def d = 1 }.new.d }
         kept = fresh
+        mixed = proc { Object.new.extend(Mixed).b; fresh { include Mixed }.new.b }
         again = proc { kept.class_eval { def d = 1 }; kept.new.d; kept.remove_method(:d) }
         thrice = proc { o = fresh.new; 3.times { o.b } }
-        [once, own, again, once, own, again, thrice].each do |turn|
+        [once, own, again, once, own, mixed, again, thrice].each do |turn|
           Ractor.receive
           Ractor.yield 200.times(&turn)
         end
@@ -284,9 +398,10 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
       3.times { filed[] }
       GC.start
       GC.disable
-      caches, own, again, thrice = filed[], filed[], filed[], filed[]
+      caches, own, mixed, again, thrice = filed[], filed[], filed[], filed[], filed[]
       assert_operator(caches, :<, 500) # of 1,000: two names may have one bit
       assert_operator(own, :<, 100) # of 400
+      assert_operator(mixed, :<, 300) # of 1,200: extend, extended and the call of an object; include, new and the call of a class
       assert_operator(again, :<, 20) # of 200: each definition's next call is a first one
       assert_operator(thrice, :>=, 200) # the second time it is
     RUBY
