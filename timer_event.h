@@ -41,6 +41,7 @@
 /* All of it with timer_th.waiting_lock, but for timer_event_init. */
 static struct {
     uintptr_t last_serial;
+    bool made; /* the lists are, with the first wait: most programs write none of this memory */
     struct ccan_list_head lists[TIMER_EVENT_LISTS]; /* by serial: those in timer_th.waiting */
 } timer_events;
 
@@ -48,7 +49,7 @@ static struct {
 static void
 timer_event_init(void)
 {
-    for (int i = 0; i < TIMER_EVENT_LISTS; i++) ccan_list_head_init(&timer_events.lists[i]);
+    timer_events.made = false;
 }
 
 static struct ccan_list_head *
@@ -68,6 +69,10 @@ timer_event_next_serial(void)
 static void
 timer_event_expect(struct rb_thread_sched_waiting *w, uintptr_t serial)
 {
+    if (!timer_events.made) {
+        for (int i = 0; i < TIMER_EVENT_LISTS; i++) ccan_list_head_init(&timer_events.lists[i]);
+        timer_events.made = true;
+    }
     w->serial = serial;
     ccan_list_add(timer_event_list(serial), &w->by_serial);
 }
@@ -85,6 +90,7 @@ timer_event_thread(uintptr_t serial)
 {
     struct rb_thread_sched_waiting *w;
 
+    if (!timer_events.made) return NULL;
     ccan_list_for_each(timer_event_list(serial), w, by_serial) {
         if (w->serial == serial) return ccan_container_of(w, rb_thread_t, sched.waiting_reason);
     }

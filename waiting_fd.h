@@ -110,7 +110,7 @@ struct closing_fd {
 };
 
 /* Of the files whose numbers are equal modulo WAITING_FD_LISTS. */
-#define WAITING_FD_LISTS 256
+#define WAITING_FD_LISTS 64
 static struct waiting_fd_list {
     RBIMPL_ALIGNAS(CACHE_LINES_SIZE) rb_nativethread_lock_t lock;
     struct ccan_list_head waiting, closing;

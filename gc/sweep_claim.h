@@ -62,7 +62,8 @@
  * long costs three times the memory there, and the time goes by in malloc.
  * Not where the next collection marks by increments and wants pages put by, where
  * all are to be told of what is freed (RUBY_INTERNAL_EVENT_FREEOBJ), under GC.stress,
- * where the VM lock is held for another reason, and not before there is a second Ractor.
+ * and not before there is a second Ractor.  Who makes an object with the VM lock held, as a look-up
+ * of a method does, keeps it while he sweeps his page.
  */
 
 #include "lockfree/class_fields.h"
@@ -109,7 +110,7 @@ gc_sweep_claim_frees_p(VALUE obj)
       case T_IMEMO:
         switch (imemo_type(obj)) {
           case imemo_cref: case imemo_env: case imemo_svar: case imemo_ifunc: case imemo_memo: case imemo_throw_data:
-          case imemo_tmpbuf: case imemo_callcache:
+          case imemo_tmpbuf: case imemo_callcache: case imemo_cvar_cache: case imemo_fields:
             return true;
           case imemo_ment: {
             const rb_method_definition_t *def = ((const rb_method_entry_t *)obj)->def; /* its users are counted: method_definition.h */
@@ -351,28 +352,29 @@ gc_sweep_gives_back(rb_objspace_t *objspace, struct heap_page *page, int given)
     return true;
 }
 
-/* With the VM lock, which it gives away and takes again: gc_sweep_claimed_page, measured. */
+/* With the VM lock, which it gives away and takes again, unless +lev+ is NULL: gc_sweep_claimed_page, measured. */
 static enum gc_sweep_claim_left
 gc_sweep_claim_work(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, const bits_t *dead, unsigned short *free_slots,
                     unsigned int *lev)
 {
     size_t collection = objspace->profile.count;
 
-    rb_gc_cr_unlock(*lev);
+    if (lev) rb_gc_cr_unlock(*lev);
     bool measured = objspace->flags.measure_gc;
     uint64_t start = measured ? gc_thread_time() : 0;
     size_t malloc_freed = gc_malloc_freed;
     enum gc_sweep_claim_left left = gc_sweep_claimed_page(objspace, cache, dead, free_slots);
     malloc_freed = gc_malloc_freed - malloc_freed;
     uint64_t time = measured ? gc_thread_time() - start : 0;
-    *lev = rb_gc_cr_lock();
+    if (lev) *lev = rb_gc_cr_lock();
 
     objspace->profile.sweeping_time_ns += time;
     if (malloc_freed > GC_SWEEP_CLAIM_MALLOC) objspace->claims_refused_at = collection;
     return left;
 }
 
-/* With the VM lock, which it gives away and takes again: a page with free slots that nobody else has, or NULL. */
+/* With the VM lock, which it gives away and takes again, unless +lev+ is NULL, as where its caller has it for another reason: a
+ * page with free slots that nobody else has, or NULL. */
 static struct heap_page *
 gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, rb_heap_t *heap, unsigned int *lev)
 {
