@@ -24,10 +24,11 @@
  * into what the stack had become.  Upstream's select waited, but with the lock
  * of its Ractor, which the answer needs.
  *
- * Solution.  Both withdraw the basket, without that lock: a yielding one is
- * waited for, and whoever looks at it afterwards finds it reserved.  It does not
- * matter when: a second interrupt waits as well.  What was answered meanwhile is
- * lost.  The copying may need the taker's Ractor, or main, which is to load a
+ * Solution.  Both withdraw the basket, without that lock, before they look at their
+ * interrupts: a yielding one is waited for, and whoever looks at it afterwards finds
+ * it reserved.  Who finds that it has been answered takes the answer, which would be
+ * lost, and is interrupted when it has it; else, if no interrupt raises, all are asked
+ * again.  The copying may need the taker's Ractor, or main, which is to load a
  * file: who waits gives way to its Ractor's other threads, and starts what
  * others ask of its thread, and if that fails (no thread can be made) goes on.
  * A select that finds its basket yielding sleeps on until it is filled, so that
@@ -97,7 +98,44 @@ ractor_take_refuse(rb_ractor_t *cr, struct rb_ractor_queue *ts, struct rb_ractor
     RB_GC_GUARD(b->sender);
 }
 
-/* How often a take of +cr+'s was refused.  Itself. */
+/* A take that sleeps: from +r+, into +tb+. */
+struct ractor_take_wait {
+    rb_ractor_t *r;
+    struct rb_ractor_basket *tb;
+};
+
+/* A take, struct ractor_take_wait, looks for interrupts of its thread, and may raise.  Without the lock of any Ractor. */
+static void
+ractor_take_check_ints(rb_execution_context_t *ec, rb_ractor_t *cr, void *wait_ptr)
+{
+    const struct ractor_take_wait *wait = wait_ptr;
+
+    if (!RUBY_VM_INTERRUPTED_ANY(ec) || !ractor_take_withdraw(wait->tb)) return;
+    ractor_deregister_take(wait->r, wait->tb);
+
+    rb_ec_check_ints(ec);
+
+    RUBY_ATOMIC_SET(wait->tb->type.atomic, basket_type_none);
+    ractor_register_take(cr, wait->r, wait->tb, true, NULL, false);
+}
+
+/* The same of a select, of its basket. */
+static void
+ractor_select_check_ints(rb_execution_context_t *ec, rb_ractor_t *cr, void *tb_ptr)
+{
+    struct rb_ractor_basket *tb = tb_ptr;
+
+    if (!RUBY_VM_INTERRUPTED_ANY(ec) || !ractor_take_withdraw(tb)) return;
+
+    rb_ec_check_ints(ec);
+
+    RUBY_ATOMIC_SET(tb->type.atomic, basket_type_none);
+    RACTOR_LOCK_SELF(cr);
+    cr->sync.takes_refused++;
+    RACTOR_UNLOCK_SELF(cr);
+}
+
+/* How often a take of +cr+'s was refused, or withdrawn and put back.  Itself. */
 static unsigned int
 ractor_takes_refused(rb_ractor_t *cr)
 {

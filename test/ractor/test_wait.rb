@@ -246,6 +246,47 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
     RUBY
   end
 
+  # What is answered before the interrupt is looked at is the result: the last message that a Ractor has would come no more.
+  def test_racing_answer_and_interrupt
+    assert_ractors(<<~'RUBY')
+      stop = Class.new(StandardError)
+      { take: ->(r) { r.take }, select: ->(r) { Ractor.select(r)[1] } }.each do |name, wait|
+        wrong = (0...300).filter_map do |i|
+          ractor = Ractor.new { sleep 0.001; :answer }
+          main, answer = Thread.current, nil
+          interrupt = Thread.new { sleep 0.0009 + i % 40 * 0.00001; main.raise(stop) }
+          begin
+            Thread.handle_interrupt(stop => :on_blocking) { answer = wait[ractor] }
+            interrupt.join
+          rescue stop
+            answer ||= wait[ractor] rescue $!.class
+          end
+          begin
+            interrupt.join
+          rescue stop
+          end
+          answer unless answer == :answer
+        end
+        assert_equal([], wrong, name)
+      end
+    RUBY
+  end
+
+  # An interrupt that does not raise has a take, or a select, asked anew: it is answered all the same.
+  def test_racing_yield_and_interrupt_that_does_not_raise
+    assert_ractors(<<~'RUBY')
+      seen = 0
+      trap(:USR1) { seen += 1 }
+      ractors = 2.times.map { |k| Ractor.new(k) { |k| 2000.times { |i| Ractor.yield([k, i]) }; [k, :end] } }
+      killer = Thread.new { loop { Process.kill(:USR1, $$); sleep 0.0001 } }
+      taken = Array.new(2000) { ractors[0].take[1] } << ractors[0].take[1]
+      selected = Array.new(2001) { Ractor.select(ractors[1])[1][1] }
+      killer.kill.join
+      assert_equal([[*0...2000, :end]] * 2, [taken, selected])
+      assert_operator(seen, :>, 0)
+    RUBY
+  end
+
   # A second Ractor has something for the select while the first one holds it, and fails.
   def test_racing_failing_yield_and_yield_to_select
     assert_ractor(<<~'RUBY', timeout: 30)
