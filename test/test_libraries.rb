@@ -104,6 +104,7 @@ class TestLockfreeLibraries < Test::Unit::TestCase
       module Util; def self.hi = "mine"; end
       page = "<%= Util.hi %>|<%= Compiler rescue 'none' %>|<% class Made; end %><%= Made.name %>|<% @x = 1 %><%= @x %>|<%= self %>"
       assert_equal("mine|none|Made|1|main", Ractor.new(page) { |page| ERB.new(page).result }.take)
+      assert_equal("12", Ractor.new { ERB.new("<%= @x = 1 %>").result + ERB.new("<%= @x + 1 %>").result }.take) # one self for all
       assert_equal("a\n<", Ractor.new { ERB.new("<% 1.to_s %>\na\n<%= '<' %>", trim_mode: "<>").result }.take)
       ERB::Compiler::Scanner.register_scanner(ERB::Compiler::Scanner, mode = +"z", false)
       assert_false(mode.frozen?)
