@@ -167,4 +167,31 @@ class TestLockfreeClassPrepend < Test::Unit::TestCase
       assert_equal(before, invalidated.call)
     RUBY
   end
+
+  # A copy of a module that is dead, and in the module's list until it is swept, had an origin, which has been swept before.
+  def test_dead_copy_whose_origin_is_swept
+    assert_ractors(<<~'RUBY')
+      class Plain; end
+      work = proc do
+        5.times do
+          others = Array.new(6000) { Class.new }
+          mod = Module.new { def a = 1 }
+          objects = Array.new(300) { Plain.new.extend(mod) }
+          others = others.each_slice(3).map(&:first)
+          GC.start
+          mod.prepend(Module.new { def b = 2 })
+          objects = nil
+          GC.start(immediate_sweep: false)
+          100.times do |k|
+            20.times { Class.new(Plain) }
+            mod.module_eval("def a = #{k}")
+          end
+          others.size
+        end
+        :done
+      end
+      assert_equal(:done, work.call)
+      assert_equal([:done] * 2, 2.times.map { Ractor.new(&work) }.map(&:take))
+    RUBY
+  end
 end
