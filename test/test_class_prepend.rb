@@ -171,6 +171,7 @@ class TestLockfreeClassPrepend < Test::Unit::TestCase
   # A copy of a module that is dead, and in the module's list until it is swept, had an origin, which has been swept before.
   def test_dead_copy_whose_origin_is_swept
     assert_ractors(<<~'RUBY')
+      $VERBOSE = nil # "method redefined"
       class Plain; end
       work = proc do
         5.times do
