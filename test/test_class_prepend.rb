@@ -178,6 +178,7 @@ class TestLockfreeClassPrepend < Test::Unit::TestCase
           others = Array.new(6000) { Class.new }
           mod = Module.new { def a = 1 }
           objects = Array.new(300) { Plain.new.extend(mod) }
+          raise unless objects.size == 300
           others = others.each_slice(3).map(&:first)
           GC.start
           mod.prepend(Module.new { def b = 2 })
