@@ -27,8 +27,9 @@
  * process are interrupted: 8 Ractors took 1.4 times as long as one thread.
  *
  * Solution.  glibc itself keeps twice as much as the largest block that it has had from mmap and given back, which
- * it takes from an arena from then on.  One of GC_MALLOC_ONCE_MAPPED bytes is taken and given back.  Where the
- * user has set the thresholds, or the arena has as much at its end already, that changes nothing.
+ * it takes from an arena from then on.  One of GC_MALLOC_ONCE_MAPPED bytes is taken and given back.  Where the arena has
+ * as much free already, it would come from there, so that is taken before, too, up to GC_MALLOC_ONCE_BLOCKS times.
+ * Where the user has set the thresholds, that changes nothing.
  *
  * Limits.  Arenas that exist stay; a program that has more than 8 before its first
  * Ractor has glibc's limit for good.  The processors are those of that moment.  An
@@ -39,6 +40,7 @@
 
 #define GC_MALLOC_ARENAS 2 /* for each processor */
 #define GC_MALLOC_ONCE_MAPPED (512 * 1024)
+#define GC_MALLOC_ONCE_BLOCKS 64
 
 #if defined(__GLIBC__) && defined(__linux__)
 #  include <malloc.h>
@@ -52,11 +54,37 @@ gc_malloc_arenas_of_user_p(void)
     return getenv("MALLOC_ARENA_MAX") || (tunables && strstr(tunables, "glibc.malloc.arena_max"));
 }
 
+/* Of GC_MALLOC_ONCE_MAPPED bytes: a block that has been mapped is made of whole pages, another one is as large as asked for. */
+static bool
+gc_malloc_mapped_p(void *block)
+{
+    return malloc_usable_size(block) >= GC_MALLOC_ONCE_MAPPED + 1024;
+}
+
+static int
+gc_malloc_blocks_free(void)
+{
+#  if __GLIBC_PREREQ(2, 33)
+    return (int)MIN(mallinfo2().fordblks / GC_MALLOC_ONCE_MAPPED, GC_MALLOC_ONCE_BLOCKS - 1);
+#  else
+    return 0; /* mallinfo counts in ints */
+#  endif
+}
+
 static void
 gc_malloc_keep_more(void)
 {
-    void *volatile once = malloc(GC_MALLOC_ONCE_MAPPED); /* volatile: or the compiler leaves both out */
-    free(once);
+    void *blocks[GC_MALLOC_ONCE_BLOCKS];
+    const int most = gc_malloc_blocks_free() + 1;
+    int count = 0;
+
+    while (count < most) {
+        void *block = blocks[count] = malloc(GC_MALLOC_ONCE_MAPPED);
+        if (!block) break;
+        count++;
+        if (gc_malloc_mapped_p(block)) break;
+    }
+    while (count > 0) free(blocks[--count]); /* the one that was mapped first */
 }
 
 static void
