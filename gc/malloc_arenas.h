@@ -61,11 +61,12 @@ gc_malloc_mapped_p(void *block)
     return malloc_usable_size(block) >= GC_MALLOC_ONCE_MAPPED + 1024;
 }
 
+/* How many blocks all that is free may give.  Looks at each free chunk. */
 static int
 gc_malloc_blocks_free(void)
 {
 #  if __GLIBC_PREREQ(2, 33)
-    return (int)MIN(mallinfo2().fordblks / GC_MALLOC_ONCE_MAPPED, GC_MALLOC_ONCE_BLOCKS - 1);
+    return (int)MIN(mallinfo2().fordblks / GC_MALLOC_ONCE_MAPPED, GC_MALLOC_ONCE_BLOCKS - 2);
 #  else
     return 0; /* mallinfo counts in ints */
 #  endif
@@ -75,14 +76,14 @@ static void
 gc_malloc_keep_more(void)
 {
     void *blocks[GC_MALLOC_ONCE_BLOCKS];
-    const int most = gc_malloc_blocks_free() + 1;
-    int count = 0;
+    int count = 0, most = 1;
 
     while (count < most) {
         void *block = blocks[count] = malloc(GC_MALLOC_ONCE_MAPPED);
         if (!block) break;
         count++;
         if (gc_malloc_mapped_p(block)) break;
+        if (count == 1) most = gc_malloc_blocks_free() + 2;
     }
     while (count > 0) free(blocks[--count]); /* the one that was mapped first */
 }

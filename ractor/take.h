@@ -24,11 +24,12 @@
  * into what the stack had become.  Upstream's select waited, but with the lock
  * of its Ractor, which the answer needs.
  *
- * Solution.  Both withdraw the basket, without that lock, before they look at their
- * interrupts: a yielding one is waited for, and whoever looks at it afterwards finds
- * it reserved.  Who finds that it has been answered takes the answer, which would be
- * lost, and is interrupted when it has it; else, if no interrupt raises, all are asked
- * again.  The copying may need the taker's Ractor, or main, which is to load a
+ * Solution.  Both withdraw a free basket, without that lock, before they look at their
+ * interrupts, so that whoever looks at it meanwhile finds it reserved; if no interrupt
+ * raises it is free again, in its old place, and who may have passed over it is woken.  Who finds that
+ * it has been answered takes the answer, which would be lost, and is interrupted when it
+ * has it.  One that is yielding is waited for, but not for long before it looks all the same: what is copied may need what a
+ * handler does.  If that raises the copy is waited for, and lost.  The copying may need the taker's Ractor, or main, which is to load a
  * file: who waits gives way to its Ractor's other threads, and starts what
  * others ask of its thread, and if that fails (no thread can be made) goes on.
  * A select that finds its basket yielding sleeps on until it is filled, so that
@@ -46,6 +47,8 @@
  */
 
 #include <time.h>
+
+#define RACTOR_TAKE_PAUSES 200 /* of 50 microseconds and more */
 
 void rb_thread_let_others_run(void); /* thread.c */
 
@@ -104,19 +107,72 @@ struct ractor_take_wait {
     struct rb_ractor_basket *tb;
 };
 
-/* A take, struct ractor_take_wait, looks for interrupts of its thread, and may raise.  Without the lock of any Ractor. */
+/* Looks for interrupts of the current thread, whose basket is +tb+; returns the state in which one has left, or TAG_NONE.  A basket that
+ * was free is withdrawn meanwhile, and free again: *+again+.  Who has been answered does not look.  Without the lock of any Ractor. */
+static enum ruby_tag_type
+ractor_take_look(rb_execution_context_t *ec, struct rb_ractor_basket *tb, bool *again)
+{
+    enum ruby_tag_type state = TAG_NONE;
+
+    *again = false;
+    if (!RUBY_VM_INTERRUPTED_ANY(ec)) return TAG_NONE;
+
+    rb_atomic_t type;
+    for (int pauses = 0; ; pauses++) {
+        type = RUBY_ATOMIC_CAS(tb->type.atomic, basket_type_none, basket_type_reserved);
+        if (type != basket_type_yielding || pauses == RACTOR_TAKE_PAUSES) break;
+        ractor_take_pause();
+    }
+    if (type != basket_type_none && type != basket_type_yielding) return TAG_NONE;
+
+    EC_PUSH_TAG(ec);
+    if ((state = EC_EXEC_TAG()) == TAG_NONE) rb_ec_check_ints(ec);
+    EC_POP_TAG();
+
+    if (state != TAG_NONE) {
+        if (type == basket_type_yielding) (void)ractor_take_withdraw(tb);
+        return state;
+    }
+    *again = type == basket_type_none;
+    return TAG_NONE;
+}
+
+/* The basket of a take, which was withdrawn, and kept its place in the queue, is free again.  What came meanwhile is told. */
+static void
+ractor_take_again(rb_ractor_t *r, struct rb_ractor_basket *tb)
+{
+    bool ended = true;
+
+    RACTOR_LOCK(r);
+    RUBY_ATOMIC_SET(tb->type.atomic, basket_type_none);
+    if (ractor_take_will(r, tb)) {
+        /* what it left as it ended */
+    }
+    else if (r->sync.outgoing_port_closed) { /* and who closed it has passed over the basket */
+        tb->sender = r->pub.self;
+        RUBY_ATOMIC_SET(tb->type.atomic, basket_type_deleted);
+    }
+    else {
+        ended = false;
+        ractor_wakeup(r, wait_yielding, wakeup_by_take);
+    }
+    RACTOR_UNLOCK(r);
+    if (ended) ractor_deregister_take(r, tb); /* if it is still in the queue; it lies on the stack */
+}
+
+/* A take, struct ractor_take_wait, looks for interrupts of its thread, and may raise. */
 static void
 ractor_take_check_ints(rb_execution_context_t *ec, rb_ractor_t *cr, void *wait_ptr)
 {
     const struct ractor_take_wait *wait = wait_ptr;
+    bool again;
+    enum ruby_tag_type state = ractor_take_look(ec, wait->tb, &again);
 
-    if (!RUBY_VM_INTERRUPTED_ANY(ec) || !ractor_take_withdraw(wait->tb)) return;
-    ractor_deregister_take(wait->r, wait->tb);
-
-    rb_ec_check_ints(ec);
-
-    RUBY_ATOMIC_SET(wait->tb->type.atomic, basket_type_none);
-    ractor_register_take(cr, wait->r, wait->tb, true, NULL, false);
+    if (state != TAG_NONE) {
+        ractor_deregister_take(wait->r, wait->tb);
+        EC_JUMP_TAG(ec, state);
+    }
+    if (again) ractor_take_again(wait->r, wait->tb);
 }
 
 /* The same of a select, of its basket. */
@@ -124,15 +180,19 @@ static void
 ractor_select_check_ints(rb_execution_context_t *ec, rb_ractor_t *cr, void *tb_ptr)
 {
     struct rb_ractor_basket *tb = tb_ptr;
+    bool again;
+    enum ruby_tag_type state = ractor_take_look(ec, tb, &again);
 
-    if (!RUBY_VM_INTERRUPTED_ANY(ec) || !ractor_take_withdraw(tb)) return;
-
-    rb_ec_check_ints(ec);
-
-    RUBY_ATOMIC_SET(tb->type.atomic, basket_type_none);
-    RACTOR_LOCK_SELF(cr);
-    cr->sync.takes_refused++;
-    RACTOR_UNLOCK_SELF(cr);
+    if (state != TAG_NONE) {
+        RUBY_ATOMIC_SET(tb->type.atomic, basket_type_reserved);
+        EC_JUMP_TAG(ec, state);
+    }
+    if (again) {
+        RUBY_ATOMIC_SET(tb->type.atomic, basket_type_none);
+        RACTOR_LOCK_SELF(cr);
+        cr->sync.takes_refused++;
+        RACTOR_UNLOCK_SELF(cr);
+    }
 }
 
 /* How often a take of +cr+'s was refused, or withdrawn and put back.  Itself. */

@@ -272,6 +272,36 @@ class TestLockfreeRactorWait < Test::Unit::TestCase
     RUBY
   end
 
+  # A take keeps its place behind, or before, those of others, however often it is interrupted.
+  def test_take_that_is_interrupted_keeps_its_place
+    assert_ractors(<<~'RUBY')
+      trap(:USR1) { }
+      numbers = Ractor.new { 100.times { |i| Ractor.yield(i); sleep 0.005 }; 2.times { Ractor.yield(:end) } }
+      other = Ractor.new(numbers) { |r| count = 0; count += 1 until r.take == :end; count }
+      killer = Thread.new { loop { Process.kill(:USR1, $$); sleep 0.002 } }
+      count = 0
+      count += 1 until numbers.take == :end
+      killer.kill.join
+      assert_include(30..70, count)
+      assert_equal(100, count + other.take)
+    RUBY
+  end
+
+  # What is copied waits for what the taker's handler sends.
+  def test_handler_runs_while_an_answer_is_copied
+    assert_ractors(<<~'RUBY')
+      class Waits
+        def initialize_clone(*, **) = (Ractor.receive; super)
+      end
+      [->(r) { r.take }, ->(r) { Ractor.select(r)[1] }].each do |wait|
+        ractor = Ractor.new { Ractor.yield(Waits.new) }
+        trap(:USR1) { ractor << :go }
+        Thread.new { sleep 0.2; Process.kill(:USR1, $$) }
+        assert_instance_of(Waits, wait[ractor])
+      end
+    RUBY
+  end
+
   # An interrupt that does not raise has a take, or a select, asked anew: it is answered all the same.
   def test_racing_yield_and_interrupt_that_does_not_raise
     assert_ractors(<<~'RUBY')
