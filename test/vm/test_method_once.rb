@@ -25,6 +25,7 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
 
     def fresh(...) = Class.new(Base, ...)
     def ractor(*args, &block) = Ractor.new(*args, &block).take
+    def change_for(ractor) = 20.times { change(ractor.take); ractor << :changed }
   RUBY
 
   def test_calls_of_a_class_that_is_met_once
@@ -107,10 +108,7 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
             klass.new.b rescue $!.class
           end.uniq
         end
-        20.times do
-          change(other.take)
-          other << :changed
-        end
+        change_for(other)
         assert_equal([#{expected.inspect}], other.take)
       RUBY
     end
@@ -157,10 +155,7 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
             [[before, calls(mod), calls(mod)]]
           end.uniq
         end
-        20.times do
-          change(other.take)
-          other << :changed
-        end
+        change_for(other)
         assert_equal([[[:module], expected, expected]], other.take)
       RUBY
     end
