@@ -108,7 +108,8 @@ struct ractor_take_wait {
 };
 
 /* Looks for interrupts of the current thread, whose basket is +tb+; returns the state in which one has left, or TAG_NONE.  A basket that
- * was free is withdrawn meanwhile, and free again: *+again+.  Who has been answered does not look.  Without the lock of any Ractor. */
+ * was free is withdrawn for that, and the caller is to free it again: *+again+.  Who has been answered does not look.  Without the lock of
+ * any Ractor. */
 static enum ruby_tag_type
 ractor_take_look(rb_execution_context_t *ec, struct rb_ractor_basket *tb, bool *again)
 {
