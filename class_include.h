@@ -37,10 +37,10 @@ static enum rb_id_table_iterator_result clear_constant_cache_i(ID id, VALUE valu
 static bool
 class_includes_p(VALUE klass, VALUE module)
 {
-    const struct rb_id_table *m_tbl = __atomic_load_n(&RCLASS_M_TBL(module), __ATOMIC_ACQUIRE);
+    const struct rb_id_table *m_tbl = rb_method_table_load_acquire(module);
 
     for (VALUE c = rb_class_super_load_acquire(klass); c; c = rb_class_super_load_acquire(c)) {
-        if (__atomic_load_n(&RCLASS_M_TBL(c), __ATOMIC_ACQUIRE) == m_tbl) return true;
+        if (rb_method_table_load_acquire(c) == m_tbl) return true;
     }
     return false;
 }
@@ -49,7 +49,7 @@ class_includes_p(VALUE klass, VALUE module)
 static bool
 class_include_perhaps_simple_p(VALUE klass, VALUE module)
 {
-    const struct rb_id_table *m_tbl = __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
+    const struct rb_id_table *m_tbl = rb_method_table_load_acquire(klass);
 
     return RB_TYPE_P(klass, T_CLASS) && m_tbl && rb_id_table_unused_p(m_tbl) && !rb_class_super_load_acquire(module) &&
         !class_includes_p(klass, module);

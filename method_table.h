@@ -21,12 +21,19 @@ void rb_method_table_foreach_after(VALUE klass, void (*first)(VALUE klass, void 
                                    rb_id_table_foreach_func_t *func, void *data);
 const struct rb_method_entry_struct *rb_method_table_remove(VALUE klass, ID mid);
 
+/* The table of +klass+.  Any Ractor.  Synchronises with who gives it another one: RCLASS_M_TBL_INIT, class_origin_store_release. */
+static inline const struct rb_id_table *
+rb_method_table_load_acquire(VALUE klass)
+{
+    return __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
+}
+
 /* Whether +klass+ has never had a method +mid+ by itself, in the table that is now its own, as far as that tells without the
- * lock.  Any Ractor.  Synchronises with who gives it another table: RCLASS_M_TBL_INIT, class_origin_store_release. */
+ * lock.  Any Ractor. */
 static inline bool
 rb_method_table_lacks(VALUE klass, ID mid)
 {
-    const struct rb_id_table *table = __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
+    const struct rb_id_table *table = rb_method_table_load_acquire(klass);
 
     return table && rb_id_table_lacks(table, mid);
 }

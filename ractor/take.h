@@ -26,12 +26,13 @@
  *
  * Solution.  Both withdraw a free basket, without that lock, before they look at their
  * interrupts, so that whoever looks at it meanwhile finds it reserved; if no interrupt
- * raises it is free again, in its old place, and who may have passed over it is woken.  Who finds that
- * it has been answered takes the answer, which would be lost, and is interrupted when it
- * has it.  One that is yielding is waited for, but not for long before it looks all the same: what is copied may need what a
- * handler does.  If that raises the copy is waited for, and lost.  The copying may need the taker's Ractor, or main, which is to load a
- * file: who waits gives way to its Ractor's other threads, and starts what
- * others ask of its thread, and if that fails (no thread can be made) goes on.
+ * raises it is free again, in its old place, and who may have passed over it is woken.
+ * Who finds that it has been answered takes the answer, which would be lost, and is
+ * interrupted when it has it.  One that is yielding is waited for, but not for long
+ * before it looks all the same: what is copied may need what a handler does.  If that
+ * raises the copy is waited for, and lost.  The copying may need the taker's Ractor, or
+ * main, which is to load a file: who waits gives way to its Ractor's other threads, and
+ * starts what others ask of its thread, and if that fails (no thread can be made) goes on.
  * A select that finds its basket yielding sleeps on until it is filled, so that
  * an interrupt finds it in the one place where it withdraws.
  *
@@ -62,13 +63,13 @@ ractor_take_pause(void)
     nanosleep(&(struct timespec){.tv_nsec = 50 * 1000}, NULL);
 }
 
-/* Whether nobody has answered.  The current thread's own basket, without the lock of any Ractor. */
+/* Whether nobody has answered, nor will.  The current thread's own basket, without the lock of any Ractor. */
 static bool
 ractor_take_withdraw(struct rb_ractor_basket *tb)
 {
     while (true) {
         rb_atomic_t type = RUBY_ATOMIC_CAS(tb->type.atomic, basket_type_none, basket_type_reserved);
-        if (type != basket_type_yielding) return type == basket_type_none;
+        if (type != basket_type_yielding) return type == basket_type_none || type == basket_type_reserved;
         ractor_take_pause();
     }
 }
@@ -101,42 +102,11 @@ ractor_take_refuse(rb_ractor_t *cr, struct rb_ractor_queue *ts, struct rb_ractor
     RB_GC_GUARD(b->sender);
 }
 
-/* A take that sleeps: from +r+, into +tb+. */
-struct ractor_take_wait {
+/* Who sleeps: a take from +r+, or a select, NULL, of +tb+. */
+struct take_wait_take_cleanup_data {
     rb_ractor_t *r;
     struct rb_ractor_basket *tb;
 };
-
-/* Looks for interrupts of the current thread, whose basket is +tb+; returns the state in which one has left, or TAG_NONE.  A basket that
- * was free is withdrawn for that, and the caller is to free it again: *+again+.  Who has been answered does not look.  Without the lock of
- * any Ractor. */
-static enum ruby_tag_type
-ractor_take_look(rb_execution_context_t *ec, struct rb_ractor_basket *tb, bool *again)
-{
-    enum ruby_tag_type state = TAG_NONE;
-
-    *again = false;
-    if (!RUBY_VM_INTERRUPTED_ANY(ec)) return TAG_NONE;
-
-    rb_atomic_t type;
-    for (int pauses = 0; ; pauses++) {
-        type = RUBY_ATOMIC_CAS(tb->type.atomic, basket_type_none, basket_type_reserved);
-        if (type != basket_type_yielding || pauses == RACTOR_TAKE_PAUSES) break;
-        ractor_take_pause();
-    }
-    if (type != basket_type_none && type != basket_type_yielding) return TAG_NONE;
-
-    EC_PUSH_TAG(ec);
-    if ((state = EC_EXEC_TAG()) == TAG_NONE) rb_ec_check_ints(ec);
-    EC_POP_TAG();
-
-    if (state != TAG_NONE) {
-        if (type == basket_type_yielding) (void)ractor_take_withdraw(tb);
-        return state;
-    }
-    *again = type == basket_type_none;
-    return TAG_NONE;
-}
 
 /* The basket of a take, which was withdrawn, and kept its place in the queue, is free again.  What came meanwhile is told. */
 static void
@@ -161,39 +131,38 @@ ractor_take_again(rb_ractor_t *r, struct rb_ractor_basket *tb)
     if (ended) ractor_deregister_take(r, tb); /* if it is still in the queue; it lies on the stack */
 }
 
-/* A take, struct ractor_take_wait, looks for interrupts of its thread, and may raise. */
+/* The same of a select of +cr+'s, which is to ask all again. */
 static void
-ractor_take_check_ints(rb_execution_context_t *ec, rb_ractor_t *cr, void *wait_ptr)
+ractor_select_again(rb_ractor_t *cr, struct rb_ractor_basket *tb)
 {
-    const struct ractor_take_wait *wait = wait_ptr;
-    bool again;
-    enum ruby_tag_type state = ractor_take_look(ec, wait->tb, &again);
-
-    if (state != TAG_NONE) {
-        ractor_deregister_take(wait->r, wait->tb);
-        EC_JUMP_TAG(ec, state);
-    }
-    if (again) ractor_take_again(wait->r, wait->tb);
+    RUBY_ATOMIC_SET(tb->type.atomic, basket_type_none);
+    RACTOR_LOCK_SELF(cr);
+    cr->sync.takes_refused++;
+    RACTOR_UNLOCK_SELF(cr);
 }
 
-/* The same of a select, of its basket. */
+/* Who sleeps, struct take_wait_take_cleanup_data, looks for interrupts of its thread, unless it has been answered.  What raises leaves
+ * a basket that was free reserved, for ractor_take_withdraw to find.  Without the lock of any Ractor. */
 static void
-ractor_select_check_ints(rb_execution_context_t *ec, rb_ractor_t *cr, void *tb_ptr)
+ractor_take_check_ints(rb_execution_context_t *ec, rb_ractor_t *cr, const void *wait_ptr)
 {
-    struct rb_ractor_basket *tb = tb_ptr;
-    bool again;
-    enum ruby_tag_type state = ractor_take_look(ec, tb, &again);
+    const struct take_wait_take_cleanup_data *wait = wait_ptr;
+    rb_atomic_t type;
 
-    if (state != TAG_NONE) {
-        RUBY_ATOMIC_SET(tb->type.atomic, basket_type_reserved);
-        EC_JUMP_TAG(ec, state);
+    if (!RUBY_VM_INTERRUPTED_ANY(ec)) return;
+
+    for (int pauses = 0; ; pauses++) {
+        type = RUBY_ATOMIC_CAS(wait->tb->type.atomic, basket_type_none, basket_type_reserved);
+        if (type != basket_type_yielding || pauses == RACTOR_TAKE_PAUSES) break;
+        ractor_take_pause();
     }
-    if (again) {
-        RUBY_ATOMIC_SET(tb->type.atomic, basket_type_none);
-        RACTOR_LOCK_SELF(cr);
-        cr->sync.takes_refused++;
-        RACTOR_UNLOCK_SELF(cr);
-    }
+    if (type != basket_type_none && type != basket_type_yielding) return;
+
+    rb_ec_check_ints(ec);
+
+    if (type != basket_type_none) return;
+    if (wait->r) ractor_take_again(wait->r, wait->tb);
+    else ractor_select_again(cr, wait->tb);
 }
 
 /* How often a take of +cr+'s was refused, or withdrawn and put back.  Itself. */

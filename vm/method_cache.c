@@ -14,6 +14,7 @@
 #include "ractor_core.h"
 #include "vm_callinfo.h"
 #include "vm_core.h"
+#include "lockfree/method_table.h"
 #include "lockfree/vm/cache_ways.h"
 #include "lockfree/vm/method_cache.h"
 
@@ -377,19 +378,13 @@ own_lookup(VALUE klass, const struct rb_id_table *table, ID mid)
     return flags_p_relaxed(&entry->me->flags, METHOD_ENTRY_LEFT | INVALIDATED) ? NULL : entry->me;
 }
 
-static inline const struct rb_id_table *
-method_table_load_acquire(VALUE klass)
-{
-    return __atomic_load_n(&RCLASS_M_TBL(klass), __ATOMIC_ACQUIRE);
-}
-
 /* The method +mid+ of an instance of +klass+, if this Ractor has put it into the table of that class and it is still there; or
  * NULL.  Any Ractor, its own table.  Synchronises with rb_vm_method_own_forget and rb_prepend_module.  Allocates and raises
  * nothing. */
 const rb_callable_method_entry_t *
 rb_vm_method_own_lookup(VALUE klass, ID mid)
 {
-    return (const rb_callable_method_entry_t *)own_lookup(klass, method_table_load_acquire(klass), mid);
+    return (const rb_callable_method_entry_t *)own_lookup(klass, rb_method_table_load_acquire(klass), mid);
 }
 
 /* The method +mid+ of the table that +iclass+ shares with the module that it is a copy of, if there is one, and it is called as it is;
@@ -398,7 +393,7 @@ const rb_method_entry_t *
 rb_vm_method_own_of_module(VALUE iclass, ID mid)
 {
     const VALUE module = RBASIC_CLASS(iclass);
-    const rb_method_entry_t *me = own_lookup(module, method_table_load_acquire(iclass), mid);
+    const rb_method_entry_t *me = own_lookup(module, rb_method_table_load_acquire(iclass), mid);
     VALUE found;
     if (me) return me;
 
