@@ -207,6 +207,8 @@ dsymbol_new_once(VALUE str)
 }
 
 /* The number of +sym+, which had none a moment ago.  It is never freed from now on.  Any Ractor. */
+NOINLINE(static ID dsymbol_give_number(VALUE sym));
+
 static ID
 dsymbol_give_number(VALUE sym)
 {

@@ -63,6 +63,14 @@ ractor_take_pause(void)
     nanosleep(&(struct timespec){.tv_nsec = 50 * 1000}, NULL);
 }
 
+/* Whether +tb+, which is the current thread's own, is filled.  Its type is read once: whose copy fails makes what is yielding none. */
+static bool
+ractor_take_answered_p(struct rb_ractor_basket *tb)
+{
+    rb_atomic_t type = RUBY_ATOMIC_LOAD(tb->type.atomic);
+    return type != basket_type_none && type != basket_type_yielding;
+}
+
 /* Whether nobody has answered, nor will.  The current thread's own basket, without the lock of any Ractor. */
 static bool
 ractor_take_withdraw(struct rb_ractor_basket *tb)

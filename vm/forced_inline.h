@@ -32,4 +32,7 @@ static RBIMPL_ATTR_FORCEINLINE() VALUE vm_call_attrset_direct(rb_execution_conte
 /* A call from C code, whose body keeps the method and is larger for it (vm/keep_method.h). */
 static RBIMPL_ATTR_FORCEINLINE() VALUE vm_call0_cc(rb_execution_context_t *ec, VALUE recv, ID id, int argc, const VALUE *argv, const struct rb_callcache *cc, int kw_splat);
 
+/* Whether a call site may keep how it called. */
+static RBIMPL_ATTR_FORCEINLINE() bool vm_call_cacheable(const struct rb_callinfo *ci, const struct rb_callcache *cc);
+
 #endif /* LOCKFREE_VM_FORCED_INLINE_H */

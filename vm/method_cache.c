@@ -54,16 +54,27 @@ call_entry_is(const struct vm_method_call_entry *entry, const struct rb_callinfo
         vm_cc_cme(entry->cc)->called_id == vm_ci_mid(ci);
 }
 
-static inline const struct rb_callcache *
-lookup(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
+static inline const struct vm_method_call_entry *
+call_find(const struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
-    if (UNLIKELY(!cache)) return NULL;
+    const uint32_t hash = call_hash(ci, klass);
+    const struct vm_method_call_entry *place = CACHE_PLACE(cache->calls, cache->calls_bits, hash);
 
-    const struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, call_hash(ci, klass));
-    for (int way = 0; way < CACHE_WAYS; way++) {
-        if (call_entry_is(&set[way], ci, klass)) return METHOD_ENTRY_INVALIDATED(vm_cc_cme(set[way].cc)) ? NULL : set[way].cc;
+    if (call_entry_is(place, ci, klass)) return place;
+    if (rb_multi_ractor_p()) {
+        const struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, hash);
+        for (int way = 0; way < CACHE_WAYS; way++) {
+            if (call_entry_is(&set[way], ci, klass)) return &set[way];
+        }
     }
     return NULL;
+}
+
+static inline const struct rb_callcache *
+lookup(const struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
+{
+    const struct vm_method_call_entry *entry = LIKELY(cache) ? call_find(cache, ci, klass) : NULL;
+    return entry && !METHOD_ENTRY_INVALIDATED(vm_cc_cme(entry->cc)) ? entry->cc : NULL;
 }
 
 /* What this Ractor has found before for that call on an instance of +klass+, if
@@ -161,12 +172,15 @@ rb_vm_method_cache_once(const rb_callable_method_entry_t *cme)
     return cache;
 }
 
-/* Where that call is to be filed. */
+/* Where a call of that hash is to be filed, with several Ractors. */
+NOINLINE(static struct vm_method_call_entry *call_way(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass, uint32_t hash));
+
 static struct vm_method_call_entry *
-call_place(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
+call_way(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass, uint32_t hash)
 {
-    const uint32_t hash = call_hash(ci, klass);
-    struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, hash), *unused = NULL, *larger;
+    struct vm_method_call_entry *place = CACHE_PLACE(cache->calls, cache->calls_bits, hash), *larger;
+    struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, hash);
+    struct vm_method_call_entry *unused = !place->cc || vm_cc_invalidated_p(place->cc) ? place : NULL;
 
     for (int way = 0; way < CACHE_WAYS; way++) {
         if (call_entry_is(&set[way], ci, klass)) return &set[way];
@@ -177,7 +191,7 @@ call_place(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE kl
     larger = table_of_twice(cache->calls, &cache->calls_bits, VM_METHOD_CALLS_BITS_MAX, sizeof(*larger));
     if (larger) {
         cache->calls = larger;
-        return CACHE_SET(larger, cache->calls_bits, hash);
+        return CACHE_PLACE(larger, cache->calls_bits, hash);
     }
     CACHE_SET_SHIFT(set, struct vm_method_call_entry);
     return set;
@@ -191,7 +205,10 @@ rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache
     struct vm_method_cache *cache = cc->klass ? cache_to_fill() : NULL;
     if (!cache) return;
 
-    *call_place(cache, ci, cc->klass) = (struct vm_method_call_entry){ vm_ci_argc(ci), vm_ci_flag(ci), cc };
+    const uint32_t hash = call_hash(ci, cc->klass);
+    struct vm_method_call_entry *place =
+        rb_multi_ractor_p() ? call_way(cache, ci, cc->klass, hash) : CACHE_PLACE(cache->calls, cache->calls_bits, hash);
+    *place = (struct vm_method_call_entry){ vm_ci_argc(ci), vm_ci_flag(ci), cc };
 }
 
 /* ---- names ---------------------------------------------------------- */
@@ -215,6 +232,22 @@ name_entry_valid_p(const struct vm_method_name_entry *entry)
     return entry->state == __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE) && !flags_p_relaxed(&entry->cme->flags, INVALIDATED);
 }
 
+static inline const struct vm_method_name_entry *
+name_find(const struct vm_method_cache *cache, VALUE klass, ID mid)
+{
+    const uint32_t hash = name_hash(klass, mid);
+    const struct vm_method_name_entry *place = CACHE_PLACE(cache->names, cache->names_bits, hash);
+
+    if (name_entry_is(place, klass, mid)) return place;
+    if (rb_multi_ractor_p()) {
+        const struct vm_method_name_entry *set = CACHE_SET(cache->names, cache->names_bits, hash);
+        for (int way = 0; way < CACHE_WAYS; way++) {
+            if (name_entry_is(&set[way], klass, mid)) return &set[way];
+        }
+    }
+    return NULL;
+}
+
 /* The method, or the negative entry, that this Ractor has found before for +mid+ of
  * an instance of +klass+, if it is still so; or NULL.  Any Ractor, its own table.
  * What was done before rb_vm_method_names_forget is seen by who hears of that.
@@ -225,13 +258,8 @@ rb_vm_method_names_lookup(VALUE klass, ID mid)
     if (!filed_p(klass)) return NULL;
 
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
-    if (!cache) return NULL;
-
-    const struct vm_method_name_entry *set = CACHE_SET(cache->names, cache->names_bits, name_hash(klass, mid));
-    for (int way = 0; way < CACHE_WAYS; way++) {
-        if (name_entry_is(&set[way], klass, mid)) return name_entry_valid_p(&set[way]) ? set[way].cme : NULL;
-    }
-    return NULL;
+    const struct vm_method_name_entry *entry = cache ? name_find(cache, klass, mid) : NULL;
+    return entry && name_entry_valid_p(entry) ? entry->cme : NULL;
 }
 
 /* Whether this Ractor has found before that instances of +klass+ have no method +mid+, or an undefined one, and it is still
@@ -252,12 +280,15 @@ rb_vm_method_names_public_p(VALUE klass, ID mid)
     return cme && cme->def->type != VM_METHOD_TYPE_REFINED && METHOD_ENTRY_VISI(cme) == METHOD_VISI_PUBLIC;
 }
 
-/* Where that name is to be filed; NULL: nowhere. */
+/* Where a name of that hash is to be filed, with several Ractors. */
+NOINLINE(static struct vm_method_name_entry *name_way(struct vm_method_cache *cache, VALUE klass, ID mid, uint32_t hash));
+
 static struct vm_method_name_entry *
-name_place(struct vm_method_cache *cache, VALUE klass, ID mid)
+name_way(struct vm_method_cache *cache, VALUE klass, ID mid, uint32_t hash)
 {
-    const uint32_t hash = name_hash(klass, mid);
-    struct vm_method_name_entry *set = CACHE_SET(cache->names, cache->names_bits, hash), *unused = NULL, *larger;
+    struct vm_method_name_entry *place = CACHE_PLACE(cache->names, cache->names_bits, hash), *larger;
+    struct vm_method_name_entry *set = CACHE_SET(cache->names, cache->names_bits, hash);
+    struct vm_method_name_entry *unused = !place->klass || !name_entry_valid_p(place) ? place : NULL;
 
     for (int way = 0; way < CACHE_WAYS; way++) {
         if (name_entry_is(&set[way], klass, mid)) return &set[way];
@@ -268,9 +299,8 @@ name_place(struct vm_method_cache *cache, VALUE klass, ID mid)
     larger = table_of_twice(cache->names, &cache->names_bits, VM_METHOD_NAMES_BITS_MAX, sizeof(*larger));
     if (larger) {
         cache->names = larger;
-        return CACHE_SET(larger, cache->names_bits, hash);
+        return CACHE_PLACE(larger, cache->names_bits, hash);
     }
-    if (!rb_multi_ractor_p()) return NULL;
     CACHE_SET_SHIFT(set, struct vm_method_name_entry);
     return set;
 }
@@ -281,9 +311,12 @@ void
 rb_vm_method_names_store(VALUE klass, ID mid, const rb_callable_method_entry_t *cme)
 {
     struct vm_method_cache *cache = cache_to_fill();
-    struct vm_method_name_entry *place = cache ? name_place(cache, klass, mid) : NULL;
+    if (!cache) return;
 
-    if (place) *place = (struct vm_method_name_entry){ klass, mid, cme, vm_method_names_state };
+    const uint32_t hash = name_hash(klass, mid);
+    struct vm_method_name_entry *place =
+        rb_multi_ractor_p() ? name_way(cache, klass, mid, hash) : CACHE_PLACE(cache->names, cache->names_bits, hash);
+    *place = (struct vm_method_name_entry){ klass, mid, cme, vm_method_names_state };
 }
 
 /* The cache of a class has lost what is still valid: [D].  Any Ractor, VM lock.

@@ -56,9 +56,7 @@
  *       the class's table, which whoever prepends to the class gives to its origin.
  *
  * `own` is asked with several Ractors only: with one the lock is none.  Then what a class is
- * asked for the first time is not filed in `names`, either: a new class is asked once.  And
- * what is there stays until it is wrong, or the next GC: where more classes are asked than
- * there is room for, some are answered by the table, and the others cost no more than before.
+ * asked for the first time is not filed in `names`, either: a new class is asked once.
  *
  * A call that is made without being filed, method_once.h, has its method in `once`
  * from where it was found to where the call begins, with nothing run in between.

@@ -111,7 +111,8 @@ void
 rb_yjit_protect_code(void)
 {
     if (!code_pages.any || code_pages.written) return;
-    if (mprotect(code_pages.region, code_pages.region_size, PROT_READ | PROT_EXEC) == 0) code_pages_forget();
+    code_pages_forget();
+    code_pages.any = mprotect(code_pages.region, code_pages.region_size, PROT_READ | PROT_EXEC) != 0; /* of some it may have */
 }
 
 /* Who has the lock stops all others, and is alone until the lock is given. */
