@@ -1,6 +1,6 @@
 # map.rb - one row of the map: an operation in one thread, in forked processes and in Ractors, warm.
 #
-#   ruby [--yjit] map.rb ROW [MILLISECONDS [LIVING [FILE]]]   measures it
+#   ruby [--yjit] map.rb ROW [MILLISECONDS [LIVING [FILE]]]   measures it; with --one-thread first, no more than that
 #   ruby map.rb --check [PATTERN [FILE]]                      runs each row a few times in one thread: it gives the same twice
 #   ruby [--yjit] map.rb --counting PAIRS [PATTERN [FILE]]    what it costs to count what Ractors wait for: doc/waits.md
 #
@@ -205,7 +205,7 @@ module Map
 
   # ---- a row
 
-  def measure(name, milliseconds, living, file)
+  def measure(name, milliseconds, living, file, stages)
     load_row(name, file)
     kept = Array.new(living) { |k| "living #{k}" }
     GC.start
@@ -217,7 +217,7 @@ module Map
     end
     return unless one
 
-    STAGES.each do |kind, number|
+    stages.each do |kind, number|
       stage("#{number} #{kind}") do
         next processes(number, turns) if kind == "processes"
 
@@ -322,6 +322,7 @@ if ARGV[0] == "--check"
   puts "map: #{MapRows.rows.size} rows, #{wrong.size} of them wrong"
   exit wrong.empty?
 end
+one_thread = ARGV.delete("--one-thread")
 name, milliseconds, living, file = ARGV
 abort File.foreach(__FILE__).take_while { |line| line.start_with?("#") }.join.gsub(/^# ?/, "") unless name
-Map.measure(name, (milliseconds || 25).to_f, living.to_i, file)
+Map.measure(name, (milliseconds || 25).to_f, living.to_i, file, one_thread ? [] : Map::STAGES)

@@ -28,6 +28,9 @@ class MapPage < Plots
 
   def markdown = @jits.map { |jit| table(jit) }.join("\n")
 
+  # The slowest against the other binary first.
+  def one_thread = @jits.map { |jit| one_thread_table(jit) }.join("\n")
+
   # Draws FOLDER/map-JIT.svg and .png.
   def draw_all(folder) = @jits.each { |jit| draw_map(jit, folder) }
 
@@ -69,6 +72,29 @@ class MapPage < Plots
     ["### #{jit}", "", *summary(lines), "", "| #{head.join(' | ')} |", "|---|---#{'|---:' * (@binaries.size * 4 + 1)}#{'|---' * @binaries.size}|",
      *lines.map { |line| "| #{cells(line).join(' | ')} |" }, ""].join("\n")
   end
+
+  # Of one binary, what a row takes; of two, what ours takes over the other, with the 95% confidence interval, too.
+  def one_thread_table(jit)
+    lines = lines(jit)
+    ratios = lines.to_h { |line| [line.name, serial_interval(line.name, jit)] }
+    head = ["row", "group", *@binaries.map { |name| "ns, #{name}" }, *("#{@main} over the other" if @binaries.size > 1)]
+    rows = lines.sort_by { |line| [-(ratios[line.name]&.first || 0), line.name] }.map do |line|
+      all = line.cells.values
+      [line.name.gsub("|", "\\|"), line.group, *all.map { |cell| cell.ns ? nanoseconds(cell.ns) : cell.failed.to_s },
+       *(interval(ratios[line.name]) if @binaries.size > 1)]
+    end
+    ["### #{jit}", "", *serial_ratio(lines), "", "| #{head.join(' | ')} |", "|---|---#{'|---:' * (head.size - 2)}|",
+     *rows.map { |row| "| #{row.join(' | ')} |" }, ""].join("\n")
+  end
+
+  def serial_interval(name, jit)
+    ours, other = [@main, *@binaries - [@main]].map do |binary|
+      @stages.fetch([name, jit, binary], []).find { |one| one.workers.zero? && one.value == MapResults::OPERATION && one.measured? }
+    end
+    Statistics.ratio(ours.samples, other.samples) if ours && other
+  end
+
+  def interval((middle, low, high)) = low ? format("%.2f [%.2f, %.2f]", middle, low, high) : number(middle)
 
   def cells(line)
     all = line.cells.values

@@ -22,6 +22,7 @@ module MapResults
   def rows_of(one)
     MapRunner::STAGES.flat_map do |stage, (suffix, workers)|
       records = one.samples.filter_map { |sample| sample["stages"][stage] }.select { |record| record["ns"] && !record["failed"] }
+      next [] if records.empty? && !one.error # nobody has asked for it
       row = Results::Row.new(workload: one.workload.id, case: one.case.name + suffix, workers: workers, value: OPERATION, unit: "ns",
                              binary: one.binary.name, jit: one.jit, base: one.case.name,
                              samples: records.map { |record| record["ns"] }, user: [], system: [], rss: [],

@@ -15,8 +15,11 @@ class MapRunner < Runner
   STAGES = { SERIAL => ["", 0], "2 processes" => [", in processes", 2], "8 processes" => [", in processes", 8],
              "2 Ractors" => ["", 2], "8 Ractors" => ["", 8] }.freeze
 
-  def self.workload(rows, binaries, jits, runs, arguments)
-    cases = rows.map { |row| Suite::Case.new(name: row.name, workers: 0, base: row.name, arguments: [row.name, *arguments]) }
+  ONE_THREAD = "--one-thread" # as map.rb has it
+
+  def self.workload(rows, binaries, jits, runs, arguments, one_thread: false)
+    first = one_thread ? [ONE_THREAD] : []
+    cases = rows.map { |row| Suite::Case.new(name: row.name, workers: 0, base: row.name, arguments: [*first, row.name, *arguments]) }
     Suite::Workload.new(id: "map", title: "The map", program: "map.rb", binaries: binaries, jits: jits, rounds: runs, cases: cases)
   end
 
@@ -60,7 +63,7 @@ class MapRunner < Runner
 
   def failures(one, stages, errors, status)
     failed = stages.filter_map { |name, record| [name, record["failed"]] if record["failed"] }.to_h
-    at = STAGES.keys.find { |name| !stages.key?(name) } || "end"
+    at = stages_of(one).find { |name| !stages.key?(name) } || "end"
     if !status
       failed[at] = "hang: not finished in #{@limit} s"
     elsif !status.success?
@@ -71,6 +74,8 @@ class MapRunner < Runner
     failed[SERIAL] ||= "error: YJIT is off" if one.jit == "YJIT" && stages.values.any? { |record| !record["yjit"] }
     failed
   end
+
+  def stages_of(one) = one.case.arguments.first == ONE_THREAD ? [SERIAL] : STAGES.keys
 
   def where(round, one) = "map: run #{round} of #{@rounds}, #{MapRows.named(one.case.name).group}"
   def detail(one) = " (#{one.case.name}, #{one.jit}, #{one.binary.name})"

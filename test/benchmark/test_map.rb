@@ -93,6 +93,19 @@ class TestLockfreeMap < Test::Unit::TestCase
     end
   end
 
+  # No process and no Ractor is started, and what fails is a row as well.
+  def test_one_thread
+    in_folder do |folder|
+      out, status = map(folder, "--one-thread", "--rows", "good|wrong once|raises")
+      assert_equal(1, status.exitstatus, out) # of raises
+      rows = results(folder).reject { |row| row["error"] }
+      assert_equal(["good", "wrong once"], rows.map { |row| row["base"] }.uniq.sort)
+      assert_equal([0], rows.map { |row| row["workers"] }.uniq)
+      assert_match(/^\| good \|[^|]*\| \d+\S* \|$/, out)
+      assert_match(/^\| raises \|[^|]*\| RuntimeError \|$/, out)
+    end
+  end
+
   private
 
   def in_folder
