@@ -47,6 +47,19 @@ class TestLockfreeTimeout < Test::Unit::TestCase
     RUBY
   end
 
+  # What is over before that thread has run is forgotten, and what is not comes to its end.
+  def test_many
+    assert_ractors(WORK + <<~'RUBY')
+      ractor = Ractor.new do
+        10_000.times { Timeout.timeout(60) { 1 } }
+        left = Ractor.current[:"\0timeout_watch"].queue.size
+        late = Work.failure { Timeout.timeout(0.1) { loop { Timeout.timeout(60) { 1 } } } }
+        [left, late, Work.all]
+      end
+      assert_equal([0, ["Timeout::Error", "execution expired"], Work::EXPECTED], ractor.take)
+    RUBY
+  end
+
   def test_fork_in_a_ractor
     omit "no fork" unless Process.respond_to?(:fork)
     assert_ractors(STATUS + WORK + <<~'RUBY')
