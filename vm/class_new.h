@@ -186,11 +186,12 @@ vm_class_new_allocate(VALUE klass)
 static inline const struct rb_callcache *
 vm_class_new_search(const struct rb_callinfo *ci, VALUE klass)
 {
-    const struct rb_callcache *cc = rb_vm_method_cache_lookup(ci, klass);
+    const bool filed = VM_METHOD_FILED_P(klass);
+    const struct rb_callcache *cc = filed ? rb_vm_method_cache_lookup(ci, klass) : NULL;
 
     if (UNLIKELY(!cc) && !(cc = vm_search_method_once(ci, klass))) {
         cc = rb_vm_search_method_slowpath(ci, klass);
-        rb_vm_method_cache_store(ci, cc);
+        if (filed) rb_vm_method_cache_store(ci, cc);
     }
     return cc;
 }

@@ -31,13 +31,6 @@ flags_p_relaxed(const VALUE *flags, VALUE bits)
     return __atomic_load_n(flags, __ATOMIC_RELAXED) & bits;
 }
 
-/* Whether anything may be filed of +klass+.  With one Ractor not before the class has a cache of its own. */
-static inline bool
-filed_p(VALUE klass)
-{
-    return rb_multi_ractor_p() || RCLASS_CC_TBL(klass);
-}
-
 /* ---- calls ---------------------------------------------------------- */
 
 static inline uint32_t
@@ -83,7 +76,7 @@ lookup(const struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE 
 const struct rb_callcache *
 rb_vm_method_cache_lookup(const struct rb_callinfo *ci, VALUE klass)
 {
-    return filed_p(klass) ? lookup(GET_RACTOR()->method_cache, ci, klass) : NULL;
+    return lookup(GET_RACTOR()->method_cache, ci, klass);
 }
 
 /* Whether +ci+ can be compiled in: it is a word, and no object. */
@@ -255,7 +248,7 @@ name_find(const struct vm_method_cache *cache, VALUE klass, ID mid)
 const rb_callable_method_entry_t *
 rb_vm_method_names_lookup(VALUE klass, ID mid)
 {
-    if (!filed_p(klass)) return NULL;
+    if (!VM_METHOD_FILED_P(klass)) return NULL;
 
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
     const struct vm_method_name_entry *entry = cache ? name_find(cache, klass, mid) : NULL;

@@ -55,8 +55,8 @@
  *       found is.  It does not come back: what is put into a table is new.  And an entry goes by
  *       the class's table, which whoever prepends to the class gives to its origin.
  *
- * `own` is asked with several Ractors only: with one the lock is none.  Then what a class is
- * asked for the first time is not filed in `names`, either: a new class is asked once.
+ * `own` is asked with several Ractors only: with one the lock is none.  Then the first call on a class
+ * is not filed, nor what it is asked for the first time: a new class may be asked once.
  *
  * A call that is made without being filed, method_once.h, has its method in `once`
  * from where it was found to where the call begins, with nothing run in between.
@@ -82,6 +82,9 @@ struct rb_ractor_struct;
 #else
 # define VM_CALL_SITE_ORDER __ATOMIC_RELAXED
 #endif
+
+/* Whether anything may be filed of +klass+.  With one Ractor not before the class has a cache of its own. */
+#define VM_METHOD_FILED_P(klass) (rb_multi_ractor_p() || RCLASS_CC_TBL(klass))
 
 enum {
     VM_METHOD_CALLS_BITS_MIN = 7, VM_METHOD_CALLS_BITS_MAX = 10,

@@ -256,10 +256,6 @@ class TestLockfreeRactorMove < Test::Unit::TestCase
         answer = hash.public_send(way, Key.new(at).arm(hash, false)) rescue result
         assert_equal([result, size], [answer, Echo.take.size])
       end
-      # What is left of a small Hash has the key false.
-      hash = { Key.new(nil) => 0, "k1" => 1 }
-      assert_raise(Ractor::MovedError) { hash.fetch(Key.new(:eql?).arm(hash, false), nil) }
-      assert_equal(2, Echo.take.size)
 
       class Text
         def initialize(target) = @target = target
