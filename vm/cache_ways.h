@@ -18,9 +18,6 @@
  * ways.  Of 60 keys in 256 places one at most is too many, as a rule; who keeps the table makes it larger then, or
  * gives up what has been there longest.
  *
- * With one Ractor a miss takes no lock, and to look through four places costs as much: there a key has only the one of them
- * that its hash names, CACHE_PLACE, where it is looked for first in any case, and the table stays as small as it is.
- *
  * CACHE_SET(table, bits, hash) are the CACHE_WAYS places of keys with that hash, whose upper bits tell keys apart, in
  * a table of 2 to the +bits+ entries, of which there are four or more.  Who moves each to the next place, CACHE_SET_SHIFT,
  * gives up what has been there longest, and has the first one free.
@@ -28,7 +25,6 @@
 
 #define CACHE_WAYS 4
 #define CACHE_SET(table, bits, hash) (&(table)[(uint32_t)(hash) >> (32 - (bits)) & -CACHE_WAYS])
-#define CACHE_PLACE(table, bits, hash) (&(table)[(uint32_t)(hash) >> (32 - (bits))])
 #define CACHE_SET_SHIFT(set, type) MEMMOVE((set) + 1, (set), type, CACHE_WAYS - 1)
 
 #endif /* LOCKFREE_VM_CACHE_WAYS_H */

@@ -40,25 +40,22 @@ call_hash(const struct rb_callinfo *ci, VALUE klass)
     return rb_id_hash((ID)((call ^ vm_ci_mid(ci) << 4) + klass));
 }
 
-static inline bool
-call_entry_is(const struct vm_method_call_entry *entry, const struct rb_callinfo *ci, VALUE klass)
+STATIC_ASSERT(vm_call_flags, VM_CALL__END <= 16);
+
+static inline uint32_t
+call_word(const struct rb_callinfo *ci)
 {
-    return entry->cc && entry->argc == vm_ci_argc(ci) && entry->flag == vm_ci_flag(ci) && vm_cc_class_check(entry->cc, klass) &&
-        vm_cc_cme(entry->cc)->called_id == vm_ci_mid(ci);
+    return (uint32_t)vm_ci_flag(ci) << 16 | vm_ci_argc(ci);
 }
 
-static inline const struct vm_method_call_entry *
-call_find(const struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
+/* The entry of that call; or NULL.  What lies next to it is not looked into. */
+static inline struct vm_method_call_entry *
+call_find(struct vm_method_call_entry *set, uint32_t hash, const struct rb_callinfo *ci, VALUE klass)
 {
-    const uint32_t hash = call_hash(ci, klass);
-    const struct vm_method_call_entry *place = CACHE_PLACE(cache->calls, cache->calls_bits, hash);
-
-    if (call_entry_is(place, ci, klass)) return place;
-    if (rb_multi_ractor_p()) {
-        const struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, hash);
-        for (int way = 0; way < CACHE_WAYS; way++) {
-            if (call_entry_is(&set[way], ci, klass)) return &set[way];
-        }
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        struct vm_method_call_entry *entry = &set[way];
+        if (entry->hash == hash && entry->cc && entry->call == call_word(ci) && vm_cc_class_check(entry->cc, klass) &&
+                vm_cc_cme(entry->cc)->called_id == vm_ci_mid(ci)) return entry;
     }
     return NULL;
 }
@@ -66,7 +63,10 @@ call_find(const struct vm_method_cache *cache, const struct rb_callinfo *ci, VAL
 static inline const struct rb_callcache *
 lookup(const struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass)
 {
-    const struct vm_method_call_entry *entry = LIKELY(cache) ? call_find(cache, ci, klass) : NULL;
+    if (UNLIKELY(!cache || vm_ci_argc(ci) > UINT16_MAX)) return NULL;
+
+    const uint32_t hash = call_hash(ci, klass);
+    const struct vm_method_call_entry *entry = call_find(CACHE_SET(cache->calls, cache->calls_bits, hash), hash, ci, klass);
     return entry && !METHOD_ENTRY_INVALIDATED(vm_cc_cme(entry->cc)) ? entry->cc : NULL;
 }
 
@@ -142,16 +142,19 @@ cache_to_fill(void)
     return cache;
 }
 
-/* A table twice as large as +table+, which is freed, and empty; NULL, and nothing is done, where it is as large as it may be, or
- * without memory. */
+/* A table twice as large as +table+, which is freed, and empty; NULL, and nothing is done, where it is as large as it may be for now,
+ * or without memory.  +lost+: what was given up in it; +bits_alone+, +bits_max+: its sizes. */
 static void *
-table_of_twice(void *table, unsigned char *bits, int max_bits, size_t entry_size)
+table_of_twice(void *table, unsigned char *bits, unsigned int *lost, int bits_alone, int bits_max, size_t entry_size)
 {
-    void *larger = *bits < max_bits ? ruby_mimcalloc((size_t)2 << *bits, entry_size) : NULL;
+    if (*bits >= bits_max || (!rb_multi_ractor_p() && *bits >= bits_alone && (*lost)++ >> *bits < VM_METHOD_LOST)) return NULL;
+
+    void *larger = ruby_mimcalloc((size_t)2 << *bits, entry_size);
     if (!larger) return NULL;
 
     ruby_mimfree(table);
     ++*bits;
+    *lost = 0;
     return larger;
 }
 
@@ -165,26 +168,24 @@ rb_vm_method_cache_once(const rb_callable_method_entry_t *cme)
     return cache;
 }
 
-/* Where a call of that hash is to be filed, with several Ractors. */
-NOINLINE(static struct vm_method_call_entry *call_way(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass, uint32_t hash));
-
+/* Where that call is to be filed. */
 static struct vm_method_call_entry *
-call_way(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klass, uint32_t hash)
+call_place(struct vm_method_cache *cache, uint32_t hash, const struct rb_callinfo *ci, VALUE klass)
 {
-    struct vm_method_call_entry *place = CACHE_PLACE(cache->calls, cache->calls_bits, hash), *larger;
-    struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, hash);
-    struct vm_method_call_entry *unused = !place->cc || vm_cc_invalidated_p(place->cc) ? place : NULL;
+    const bool alone = !rb_multi_ractor_p();
+    struct vm_method_call_entry *set = CACHE_SET(cache->calls, cache->calls_bits, hash), *larger;
+    struct vm_method_call_entry *place = call_find(set, hash, ci, klass);
 
-    for (int way = 0; way < CACHE_WAYS; way++) {
-        if (call_entry_is(&set[way], ci, klass)) return &set[way];
-        if (!unused && (!set[way].cc || vm_cc_invalidated_p(set[way].cc))) unused = &set[way];
+    for (int way = 0; !place && way < CACHE_WAYS; way++) {
+        if (!set[way].cc || (!alone && vm_cc_invalidated_p(set[way].cc))) place = &set[way];
     }
-    if (unused) return unused;
+    if (place) return place;
 
-    larger = table_of_twice(cache->calls, &cache->calls_bits, VM_METHOD_CALLS_BITS_MAX, sizeof(*larger));
+    larger = table_of_twice(cache->calls, &cache->calls_bits, &cache->calls_lost,
+                            VM_METHOD_CALLS_BITS_ALONE, VM_METHOD_CALLS_BITS_MAX, sizeof(*larger));
     if (larger) {
         cache->calls = larger;
-        return CACHE_PLACE(larger, cache->calls_bits, hash);
+        return CACHE_SET(larger, cache->calls_bits, hash);
     }
     CACHE_SET_SHIFT(set, struct vm_method_call_entry);
     return set;
@@ -195,13 +196,13 @@ call_way(struct vm_method_cache *cache, const struct rb_callinfo *ci, VALUE klas
 void
 rb_vm_method_cache_store(const struct rb_callinfo *ci, const struct rb_callcache *cc)
 {
-    struct vm_method_cache *cache = cc->klass ? cache_to_fill() : NULL;
+    if (!cc->klass || vm_ci_argc(ci) > UINT16_MAX) return; /* call_word */
+
+    struct vm_method_cache *cache = cache_to_fill();
     if (!cache) return;
 
     const uint32_t hash = call_hash(ci, cc->klass);
-    struct vm_method_call_entry *place =
-        rb_multi_ractor_p() ? call_way(cache, ci, cc->klass, hash) : CACHE_PLACE(cache->calls, cache->calls_bits, hash);
-    *place = (struct vm_method_call_entry){ vm_ci_argc(ci), vm_ci_flag(ci), cc };
+    *call_place(cache, hash, ci, cc->klass) = (struct vm_method_call_entry){ hash, call_word(ci), cc };
 }
 
 /* ---- names ---------------------------------------------------------- */
@@ -225,20 +226,19 @@ name_entry_valid_p(const struct vm_method_name_entry *entry)
     return entry->state == __atomic_load_n(&vm_method_names_state, __ATOMIC_ACQUIRE) && !flags_p_relaxed(&entry->cme->flags, INVALIDATED);
 }
 
-static inline const struct vm_method_name_entry *
-name_find(const struct vm_method_cache *cache, VALUE klass, ID mid)
+static inline struct vm_method_name_entry *
+name_find(struct vm_method_name_entry *set, VALUE klass, ID mid)
 {
-    const uint32_t hash = name_hash(klass, mid);
-    const struct vm_method_name_entry *place = CACHE_PLACE(cache->names, cache->names_bits, hash);
-
-    if (name_entry_is(place, klass, mid)) return place;
-    if (rb_multi_ractor_p()) {
-        const struct vm_method_name_entry *set = CACHE_SET(cache->names, cache->names_bits, hash);
-        for (int way = 0; way < CACHE_WAYS; way++) {
-            if (name_entry_is(&set[way], klass, mid)) return &set[way];
-        }
+    for (int way = 0; way < CACHE_WAYS; way++) {
+        if (name_entry_is(&set[way], klass, mid)) return &set[way];
     }
     return NULL;
+}
+
+static inline struct vm_method_name_entry *
+name_set(const struct vm_method_cache *cache, VALUE klass, ID mid)
+{
+    return CACHE_SET(cache->names, cache->names_bits, name_hash(klass, mid));
 }
 
 /* The method, or the negative entry, that this Ractor has found before for +mid+ of
@@ -251,7 +251,7 @@ rb_vm_method_names_lookup(VALUE klass, ID mid)
     if (!VM_METHOD_FILED_P(klass)) return NULL;
 
     struct vm_method_cache *cache = GET_RACTOR()->method_cache;
-    const struct vm_method_name_entry *entry = cache ? name_find(cache, klass, mid) : NULL;
+    const struct vm_method_name_entry *entry = cache ? name_find(name_set(cache, klass, mid), klass, mid) : NULL;
     return entry && name_entry_valid_p(entry) ? entry->cme : NULL;
 }
 
@@ -273,26 +273,23 @@ rb_vm_method_names_public_p(VALUE klass, ID mid)
     return cme && cme->def->type != VM_METHOD_TYPE_REFINED && METHOD_ENTRY_VISI(cme) == METHOD_VISI_PUBLIC;
 }
 
-/* Where a name of that hash is to be filed, with several Ractors. */
-NOINLINE(static struct vm_method_name_entry *name_way(struct vm_method_cache *cache, VALUE klass, ID mid, uint32_t hash));
-
+/* Where that name is to be filed. */
 static struct vm_method_name_entry *
-name_way(struct vm_method_cache *cache, VALUE klass, ID mid, uint32_t hash)
+name_place(struct vm_method_cache *cache, VALUE klass, ID mid)
 {
-    struct vm_method_name_entry *place = CACHE_PLACE(cache->names, cache->names_bits, hash), *larger;
-    struct vm_method_name_entry *set = CACHE_SET(cache->names, cache->names_bits, hash);
-    struct vm_method_name_entry *unused = !place->klass || !name_entry_valid_p(place) ? place : NULL;
+    const bool alone = !rb_multi_ractor_p();
+    struct vm_method_name_entry *set = name_set(cache, klass, mid), *place = name_find(set, klass, mid), *larger;
 
-    for (int way = 0; way < CACHE_WAYS; way++) {
-        if (name_entry_is(&set[way], klass, mid)) return &set[way];
-        if (!unused && (!set[way].klass || !name_entry_valid_p(&set[way]))) unused = &set[way];
+    for (int way = 0; !place && way < CACHE_WAYS; way++) {
+        if (!set[way].klass || (!alone && !name_entry_valid_p(&set[way]))) place = &set[way];
     }
-    if (unused) return unused;
+    if (place) return place;
 
-    larger = table_of_twice(cache->names, &cache->names_bits, VM_METHOD_NAMES_BITS_MAX, sizeof(*larger));
+    larger = table_of_twice(cache->names, &cache->names_bits, &cache->names_lost,
+                            VM_METHOD_NAMES_BITS_ALONE, VM_METHOD_NAMES_BITS_MAX, sizeof(*larger));
     if (larger) {
         cache->names = larger;
-        return CACHE_PLACE(larger, cache->names_bits, hash);
+        return name_set(cache, klass, mid);
     }
     CACHE_SET_SHIFT(set, struct vm_method_name_entry);
     return set;
@@ -306,10 +303,7 @@ rb_vm_method_names_store(VALUE klass, ID mid, const rb_callable_method_entry_t *
     struct vm_method_cache *cache = cache_to_fill();
     if (!cache) return;
 
-    const uint32_t hash = name_hash(klass, mid);
-    struct vm_method_name_entry *place =
-        rb_multi_ractor_p() ? name_way(cache, klass, mid, hash) : CACHE_PLACE(cache->names, cache->names_bits, hash);
-    *place = (struct vm_method_name_entry){ klass, mid, cme, vm_method_names_state };
+    *name_place(cache, klass, mid) = (struct vm_method_name_entry){ klass, mid, cme, vm_method_names_state };
 }
 
 /* The cache of a class has lost what is still valid: [D].  Any Ractor, VM lock.
@@ -446,6 +440,7 @@ rb_vm_method_cache_clear(rb_ractor_t *r)
     MEMZERO(cache->calls, struct vm_method_call_entry, (size_t)1 << cache->calls_bits);
     MEMZERO(cache->names, struct vm_method_name_entry, (size_t)1 << cache->names_bits);
     MEMZERO(cache->own, struct vm_method_own_entry, numberof(cache->own));
+    cache->calls_lost = cache->names_lost = 0;
     cache->filled = false;
 }
 

@@ -56,13 +56,19 @@
  *       the class's table, which whoever prepends to the class gives to its origin.
  *
  * `own` is asked with several Ractors only: with one the lock is none.  Then the first call on a class
- * is not filed, nor what it is asked for the first time: a new class may be asked once.
+ * is not filed, nor what it is asked for the first time: a new class may be asked once.  And who files
+ * something does not look whether what else is there is still so, and from VM_METHOD_*_BITS_ALONE on has a larger table
+ * only when VM_METHOD_LOST times as much as there is room for has been given up since [B]: where classes are made and
+ * dropped, either costs more cache misses than it spares.
  *
  * A call that is made without being filed, method_once.h, has its method in `once`
  * from where it was found to where the call begins, with nothing run in between.
  */
 
 #include "ruby/internal/config.h"
+
+#include <stdint.h>
+
 #include "ruby/internal/has/feature.h"
 #include "ruby/internal/stdbool.h"
 #include "ruby/internal/value.h"
@@ -87,8 +93,9 @@ struct rb_ractor_struct;
 #define VM_METHOD_FILED_P(klass) (rb_multi_ractor_p() || RCLASS_CC_TBL(klass))
 
 enum {
-    VM_METHOD_CALLS_BITS_MIN = 7, VM_METHOD_CALLS_BITS_MAX = 10,
-    VM_METHOD_NAMES_BITS_MIN = 6, VM_METHOD_NAMES_BITS_MAX = 10,
+    VM_METHOD_CALLS_BITS_MIN = 7, VM_METHOD_CALLS_BITS_ALONE = 8, VM_METHOD_CALLS_BITS_MAX = 10,
+    VM_METHOD_NAMES_BITS_MIN = 6, VM_METHOD_NAMES_BITS_ALONE = 7, VM_METHOD_NAMES_BITS_MAX = 10,
+    VM_METHOD_LOST = 16,
     VM_METHOD_OWN_BITS = 5,
 };
 
@@ -96,9 +103,10 @@ enum {
 struct vm_method_cache {
     bool filled;                        /* since [B] */
     unsigned char calls_bits, names_bits;
+    unsigned int calls_lost, names_lost; /* since then, or since the table was made: what was given up for something else */
 
     struct vm_method_call_entry {
-        unsigned int argc, flag;
+        uint32_t hash, call;            /* of all that makes the call; number of arguments, and flags */
         const struct rb_callcache *cc;  /* NULL: empty */
     } *calls;
 
