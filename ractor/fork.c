@@ -39,7 +39,10 @@
  * lock of main's thread, so that a Ractor waits for it, a deadlock as far as it
  * can see; and what the Ractor itself has not written is written by the child as
  * well.  Here a Ractor flushes its own, has what main has buffered written while
- * main stands, and the child forgets what is other Ractors' to write.
+ * main stands, and the child forgets what is other Ractors' to write.  So it does with
+ * their Files, which it cannot reach, when it collects or ends: who has written into a
+ * buffer last, and how many forks ago, is noted there.  To flush or to close one that was
+ * moved to it meanwhile writes what is there, as in any child.
  *
  * exec, and fork, stop the timer thread, and start it again where they fail.  Two
  * Ractors may be doing so at once, or two threads, as an exec waits for files
@@ -154,6 +157,24 @@ rb_exec_start_timer_thread(void)
     rb_native_mutex_unlock(&timer_stops_lock);
 }
 
+static uint32_t fork_depth;    /* forks from the first process to this one, */
+static uint32_t fork_survivor; /* and the Ractor whose thread it began with: the child, as the first thing */
+
+/* The current Ractor is about to write into the buffer of +fptr+.  Its own Ractor. */
+void
+rb_io_note_writer(rb_io_t *fptr)
+{
+    fptr->wbuf_ractor = rb_ractor_id(GET_RACTOR());
+    fptr->wbuf_fork = fork_depth;
+}
+
+/* Nobody refers to +fptr+: what a Ractor has left there that only the parent has is the parent's to write.  Any Ractor. */
+void
+rb_io_forget_of_others(rb_io_t *fptr)
+{
+    if (fptr->wbuf.len > 0 && fptr->wbuf_fork != fork_depth && fptr->wbuf_ractor != fork_survivor) fptr->wbuf.len = 0;
+}
+
 #if defined(HAVE_WORKING_FORK)
 /* The parent writes it: the child would once more, as it ends. */
 static void
@@ -203,6 +224,9 @@ rb_ractor_atfork_first(rb_thread_t *th)
 {
     rb_vm_t *vm = th->vm;
     rb_ractor_t *cr = th->ractor, *r;
+
+    fork_depth++;
+    fork_survivor = rb_ractor_id(cr);
 
     rb_native_mutex_initialize(&timer_stops_lock);
     timer_stops = 0;

@@ -4,6 +4,7 @@
 
 struct rb_ractor_struct;
 struct rb_thread_struct;
+struct rb_io;
 
 void rb_ractor_flush_before_fork(void);
 void rb_ractor_await_exec(int fd);
@@ -13,6 +14,8 @@ void rb_exec_stop_timer_thread(void);
 void rb_exec_start_timer_thread(void);
 void rb_ractor_atfork_first(struct rb_thread_struct *th);
 void rb_ractor_atfork_last(struct rb_thread_struct *th);
+void rb_io_note_writer(struct rb_io *fptr);
+void rb_io_forget_of_others(struct rb_io *fptr);
 void rb_ractor_local_storage_atfork(struct rb_ractor_struct *main_r, struct rb_ractor_struct *cr); /* ractor/local_storage.h */
 
 #endif /* LOCKFREE_RACTOR_FORK_H */

@@ -394,4 +394,35 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       RUBY
     end
   end
+
+  # Nor are their Files, as it collects, or ends.  Its own, and what it opens, are, as ever: by parent and child.
+  def test_files_of_other_ractors
+    assert_separately(%w[-W:no-experimental --disable-gems], STATUS + <<~'RUBY')
+      require "tmpdir"
+      Dir.mktmpdir do |folder|
+        PATHS = Ractor.make_shareable(%w[main Ractor child grandchild].to_h { |name| [name, File.join(folder, name)] })
+        def begun(name) = File.open(PATHS[name], "a").tap { |file| file.write("#{name}\n") }
+
+        ractor = Ractor.new do
+          opened = begun("Ractor")
+          Ractor.yield(:begun)
+          Ractor.receive
+          Ractor.yield(fork { GC.start; $opened = begun("child") })
+          Ractor.receive
+          opened.close
+        end
+        ractor.take
+        opened = begun("main")
+        assert_equal(0, status(fork { GC.start; $opened = begun("child"); exit(status(fork { GC.start; begun("grandchild") })) }))
+        ractor.send(:fork)
+        assert_equal(0, status(ractor.take))
+        ractor.send(:close)
+        ractor.take
+        opened.close
+        lines = PATHS.transform_values { |path| File.foreach(path).count }
+        # main's by itself, its child, and the child of that.
+        assert_equal({ "main" => 3, "Ractor" => 2, "child" => 3, "grandchild" => 1 }, lines)
+      end
+    RUBY
+  end
 end
