@@ -17,14 +17,14 @@
  * exception leaves malloc with the lock of its arena held, and the next Ractor
  * that is given that arena waits without end.
  *
- * Solution.  Before it parses, eval looks for COMPILE_STACK bytes, or a quarter of a
+ * Solution.  Before it parses, eval looks for COMPILE_STACK bytes, or an eighth of a
  * stack that is small, and raises the same exception where they are not there.
  *
  * Limits.  Other functions in C that call themselves, as Marshal.dump of deeply nested
  * Arrays, and sources that are nested as deeply, may still end in malloc, as in upstream.
  */
 
-#define COMPILE_STACK (96 * 1024)
+#define COMPILE_STACK (40 * 1024)
 
 /* SystemStackError.  Any thread, its own +ec+, before it compiles. */
 static void
@@ -32,8 +32,8 @@ stack_check_to_compile(rb_execution_context_t *ec)
 {
     const size_t size = ec->machine.stack_maxsize;
 
-    if (rb_ec_raised_p(ec, RAISED_STACKOVERFLOW)) return;
-    if (ruby_stack_length(NULL) * sizeof(VALUE) + MIN(COMPILE_STACK, size / 4) <= size) return;
+    if (size == 0 || rb_ec_raised_p(ec, RAISED_STACKOVERFLOW)) return; /* 0: not known */
+    if (ruby_stack_length(NULL) * sizeof(VALUE) + MIN(COMPILE_STACK, size / 8) <= size) return;
 
     rb_ec_raised_set(ec, RAISED_STACKOVERFLOW);
     rb_ec_stack_overflow(ec, FALSE);

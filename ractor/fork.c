@@ -40,9 +40,9 @@
  * can see; and what the Ractor itself has not written is written by the child as
  * well.  Here a Ractor flushes its own, has what main has buffered written while
  * main stands, and the child forgets what is other Ractors' to write.  So it does with
- * their Files, which it cannot reach, when it collects or ends: who has written into a
- * buffer last, and how many forks ago, is noted there.  To flush or to close one that was
- * moved to it meanwhile writes what is there, as in any child.
+ * Files into whose buffers one of them has written last, when it collects or ends: it cannot
+ * reach these, as a rule, and the parent has them.  Not after Process.daemon, whose parent is no
+ * more.
  *
  * exec, and fork, stop the timer thread, and start it again where they fail.  Two
  * Ractors may be doing so at once, or two threads, as an exec waits for files
@@ -157,22 +157,47 @@ rb_exec_start_timer_thread(void)
     rb_native_mutex_unlock(&timer_stops_lock);
 }
 
-static uint32_t fork_depth;    /* forks from the first process to this one, */
-static uint32_t fork_survivor; /* and the Ractor whose thread it began with: the child, as the first thing */
+/* Ractors that lived when a process forked that this one comes from, and are none of this one's; the child adds to them as the first
+ * thing. */
+static struct {
+    uint32_t *ids;
+    size_t count;
+} fork_left;
+
+static RB_THREAD_LOCAL_SPECIFIER bool fork_parent_ends; /* and does not write what they have buffered */
+
+/* Whether the parent ends when the current thread has forked.  Any Ractor, its own thread. */
+void
+rb_fork_parent_ends(bool ends)
+{
+    fork_parent_ends = ends;
+}
+
+static bool
+fork_left_p(uint32_t id)
+{
+    for (size_t i = 0; i < fork_left.count; i++) {
+        if (fork_left.ids[i] == id) return true;
+    }
+    return false;
+}
 
 /* The current Ractor is about to write into the buffer of +fptr+.  Its own Ractor. */
 void
 rb_io_note_writer(rb_io_t *fptr)
 {
     fptr->wbuf_ractor = rb_ractor_id(GET_RACTOR());
-    fptr->wbuf_fork = fork_depth;
 }
 
-/* Nobody refers to +fptr+: what a Ractor has left there that only the parent has is the parent's to write.  Any Ractor. */
+/* Nobody refers to +fptr+: what is the parent's to write goes.  Any Ractor. */
 void
 rb_io_forget_of_others(rb_io_t *fptr)
 {
-    if (fptr->wbuf.len > 0 && fptr->wbuf_fork != fork_depth && fptr->wbuf_ractor != fork_survivor) fptr->wbuf.len = 0;
+    if (!fork_left_p(fptr->wbuf_ractor)) return;
+
+    fptr->wbuf.len = 0;
+    if (fptr->writeconv) rb_econv_close(fptr->writeconv); /* what ends its state, too */
+    fptr->writeconv = NULL;
 }
 
 #if defined(HAVE_WORKING_FORK)
@@ -203,8 +228,10 @@ ractor_end_atfork(rb_ractor_t *r)
     r->sync.outgoing_port_closed = true;
     ractor_drop_takers_atfork(&r->sync.takers_queue);
     bool main = r == GET_VM()->ractor.main_ractor;
-    ractor_forget_buffered_atfork(main ? rb_stdout : r->r_stdout);
-    ractor_forget_buffered_atfork(main ? rb_stderr : r->r_stderr);
+    if (!fork_parent_ends) {
+        ractor_forget_buffered_atfork(main ? rb_stdout : r->r_stdout);
+        ractor_forget_buffered_atfork(main ? rb_stderr : r->r_stderr);
+    }
 
     r->threads.cnt = 0; /* so that they are not marked */
     r->threads.main = NULL;
@@ -218,15 +245,29 @@ ractor_end_atfork(rb_ractor_t *r)
     }
 }
 
+/* All but +cr+, and nobody where there is no memory: then they are written twice, as in upstream. */
+static void
+fork_leave(rb_vm_t *vm, const rb_ractor_t *cr)
+{
+    size_t count = fork_left.count;
+    rb_ractor_t *r;
+    ccan_list_for_each(&vm->ractor.set, r, vmlr_node) count++;
+
+    uint32_t *ids = realloc(fork_left.ids, count * sizeof(*ids));
+    if (!ids) return;
+
+    fork_left.ids = ids;
+    ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
+        if (r != cr) ids[fork_left.count++] = rb_ractor_id(r);
+    }
+}
+
 /* The child, as the first thing.  +th+ is its only thread. */
 void
 rb_ractor_atfork_first(rb_thread_t *th)
 {
     rb_vm_t *vm = th->vm;
     rb_ractor_t *cr = th->ractor, *r;
-
-    fork_depth++;
-    fork_survivor = rb_ractor_id(cr);
 
     rb_native_mutex_initialize(&timer_stops_lock);
     timer_stops = 0;
@@ -238,6 +279,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     vm->ractor.sync.terminate_waiting = false;
     vm->ractor.sched.grq_cnt = 0; /* upstream empties the queue, and goes on counting */
 
+    if (!fork_parent_ends) fork_leave(vm, cr);
     RB_VM_LOCK(); /* for what is ended here, and asks for it */
     rb_class_list_forget(cr); /* what it makes now comes first in each list */
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {

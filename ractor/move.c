@@ -621,6 +621,7 @@ relink(struct move_plan *plan, struct moved_pair *pair)
     each_reference(obj, &walk);
     if (RB_TYPE_P(obj, T_FILE) && RFILE(obj)->fptr) {
         RFILE(obj)->fptr->self = obj;
+        RFILE(obj)->fptr->wbuf_ractor = 0; /* fork.c */
         RFILE(obj)->fptr->write_lock = Qnil; /* threads that wait for it still will look whether they may write */
     }
 }

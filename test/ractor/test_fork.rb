@@ -425,4 +425,40 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # After Process.daemon there is no parent to do so.
+  def test_files_of_other_ractors_in_a_daemon
+    assert_separately(%w[-W:no-experimental --disable-gems], STATUS + <<~'RUBY')
+      require "tmpdir"
+      Dir.mktmpdir do |folder|
+        path, done = %w[written done].map { |name| File.join(folder, name) }
+        assert_equal(0, status(fork do
+          ractor = Ractor.new(path) { |name| file = File.open(name, "w"); file.write("Ractor\n"); Ractor.yield 1; sleep }
+          ractor.take
+          Process.daemon(true, true)
+          at_exit { File.write(done, "") }
+        end))
+        2000.times { File.size?(path) && File.exist?(done) ? break : sleep(0.01) }
+        assert_equal("Ractor\n", File.read(path))
+      end
+    RUBY
+  end
+
+  # Nor is the sequence by which an encoding goes back to its first state.
+  def test_file_of_another_ractor_in_a_stateful_encoding
+    assert_separately(%w[-W:no-experimental --disable-gems], STATUS + <<~'RUBY')
+      require "tmpdir"
+      Dir.mktmpdir do |folder|
+        path = File.join(folder, "written").freeze
+        ractor = Ractor.new(path) do |name|
+          File.open(name, "w:iso-2022-jp") { |file| file.write("\u3042"); Ractor.yield 1; Ractor.receive; file.write("\u3044") }
+        end
+        ractor.take
+        assert_equal(0, status(fork { GC.start }))
+        ractor.send(1)
+        ractor.take
+        assert_equal("\e$B$\"$$\e(B".b, File.binread(path))
+      end
+    RUBY
+  end
 end
