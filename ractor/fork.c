@@ -39,10 +39,10 @@
  * lock of main's thread, so that a Ractor waits for it, a deadlock as far as it
  * can see; and what the Ractor itself has not written is written by the child as
  * well.  Here a Ractor flushes its own, has what main has buffered written while
- * main stands, and the child forgets what is other Ractors' to write.  So it does with
- * Files into whose buffers one of them has written last, when it collects or ends: it cannot
- * reach these, as a rule, and the parent has them.  Not after Process.daemon, whose parent is no
- * more.
+ * main stands, and the child forgets what is other Ractors' to write: what main has
+ * for $stdout and $stderr at once, what is in the buffer of any File that one of them has
+ * written to last as it is finalized, since nobody can reach that, as a rule.  Not after
+ * Process.daemon, whose parent is no more.
  *
  * exec, and fork, stop the timer thread, and start it again where they fail.  Two
  * Ractors may be doing so at once, or two threads, as an exec waits for files
@@ -173,15 +173,6 @@ rb_fork_parent_ends(bool ends)
     fork_parent_ends = ends;
 }
 
-static bool
-fork_left_p(uint32_t id)
-{
-    for (size_t i = 0; i < fork_left.count; i++) {
-        if (fork_left.ids[i] == id) return true;
-    }
-    return false;
-}
-
 /* The current Ractor is about to write into the buffer of +fptr+.  Its own Ractor. */
 void
 rb_io_note_writer(rb_io_t *fptr)
@@ -189,24 +180,23 @@ rb_io_note_writer(rb_io_t *fptr)
     fptr->wbuf_ractor = rb_ractor_id(GET_RACTOR());
 }
 
-/* Nobody refers to +fptr+: what is the parent's to write goes.  Any Ractor. */
-void
-rb_io_forget_of_others(rb_io_t *fptr)
+/* Whether what is buffered in +fptr+, and what ends the state of its encoding, is the parent's to write.  Any Ractor. */
+bool
+rb_io_left_to_parent_p(const rb_io_t *fptr)
 {
-    if (!fork_left_p(fptr->wbuf_ractor)) return;
-
-    fptr->wbuf.len = 0;
-    if (fptr->writeconv) rb_econv_close(fptr->writeconv); /* what ends its state, too */
-    fptr->writeconv = NULL;
+    for (size_t i = 0; i < fork_left.count; i++) {
+        if (fork_left.ids[i] == fptr->wbuf_ractor) return true;
+    }
+    return false;
 }
 
 #if defined(HAVE_WORKING_FORK)
-/* The parent writes it: the child would once more, as it ends. */
+/* What main had for its +io+, which the child can still reach, would be written once more. */
 static void
 ractor_forget_buffered_atfork(VALUE io)
 {
     rb_io_t *fptr = RB_TYPE_P(io, T_FILE) ? RFILE(io)->fptr : NULL;
-    if (fptr) fptr->wbuf.len = 0;
+    if (fptr && rb_io_left_to_parent_p(fptr)) fptr->wbuf.len = 0;
 }
 
 /* Who waited is gone; but its Ractor::Selector is still there, and must not look for itself here when +r+ is freed. */
@@ -227,10 +217,9 @@ ractor_end_atfork(rb_ractor_t *r)
     r->sync.incoming_port_closed = true;
     r->sync.outgoing_port_closed = true;
     ractor_drop_takers_atfork(&r->sync.takers_queue);
-    bool main = r == GET_VM()->ractor.main_ractor;
-    if (!fork_parent_ends) {
-        ractor_forget_buffered_atfork(main ? rb_stdout : r->r_stdout);
-        ractor_forget_buffered_atfork(main ? rb_stderr : r->r_stderr);
+    if (r == GET_VM()->ractor.main_ractor) {
+        ractor_forget_buffered_atfork(rb_stdout);
+        ractor_forget_buffered_atfork(rb_stderr);
     }
 
     r->threads.cnt = 0; /* so that they are not marked */
