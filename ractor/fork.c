@@ -42,7 +42,8 @@
  * main stands, and the child forgets what is other Ractors' to write: what main has
  * for $stdout and $stderr at once, what is in the buffer of any File that one of them has
  * written to last as it is finalized, since nobody can reach that, as a rule.  Not after
- * Process.daemon, whose parent is no more.
+ * Process.daemon, whose parent is no more.  A parent that ends by exit! as soon as it has forked loses
+ * what its Ractors have not flushed, in this way, too.
  *
  * exec, and fork, stop the timer thread, and start it again where they fail.  Two
  * Ractors may be doing so at once, or two threads, as an exec waits for files
@@ -164,13 +165,37 @@ static struct {
     size_t count;
 } fork_left;
 
-static RB_THREAD_LOCAL_SPECIFIER bool fork_parent_ends; /* and does not write what they have buffered */
+struct fork_daemon {
+    int (*daemon)(int nochdir, int noclose);
+    int nochdir, noclose, result;
+};
 
-/* Whether the parent ends when the current thread has forked.  Any Ractor, its own thread. */
-void
-rb_fork_parent_ends(bool ends)
+static VALUE
+fork_daemon_call(VALUE arg)
 {
-    fork_parent_ends = ends;
+    struct fork_daemon *call = (struct fork_daemon *)arg;
+    call->result = call->daemon(call->nochdir, call->noclose);
+    return Qnil;
+}
+
+static VALUE
+fork_daemon_end(VALUE arg)
+{
+    ((rb_thread_t *)arg)->fork_parent_ends = false;
+    return Qnil;
+}
+
+/* What +daemon+ returns, whose parent ends as soon as it has forked, and does not write what others have buffered.  Any Ractor.
+ * Raises what +daemon+ does. */
+int
+rb_fork_daemon(int (*daemon)(int nochdir, int noclose), int nochdir, int noclose)
+{
+    struct fork_daemon call = { daemon, nochdir, noclose, -1 };
+    rb_thread_t *th = GET_THREAD();
+
+    th->fork_parent_ends = true;
+    rb_ensure(fork_daemon_call, (VALUE)&call, fork_daemon_end, (VALUE)th);
+    return call.result;
 }
 
 /* The current Ractor is about to write into the buffer of +fptr+.  Its own Ractor. */
@@ -234,7 +259,8 @@ ractor_end_atfork(rb_ractor_t *r)
     }
 }
 
-/* All but +cr+, and nobody where there is no memory: then they are written twice, as in upstream. */
+/* All but +cr+, and those that are giving away what they have, as they end; and nobody where there is no memory: then it is written
+ * twice, as in upstream. */
 static void
 fork_leave(rb_vm_t *vm, const rb_ractor_t *cr)
 {
@@ -247,7 +273,7 @@ fork_leave(rb_vm_t *vm, const rb_ractor_t *cr)
 
     fork_left.ids = ids;
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
-        if (r != cr) ids[fork_left.count++] = rb_ractor_id(r);
+        if (r != cr && !r->ending) ids[fork_left.count++] = rb_ractor_id(r);
     }
 }
 
@@ -268,7 +294,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     vm->ractor.sync.terminate_waiting = false;
     vm->ractor.sched.grq_cnt = 0; /* upstream empties the queue, and goes on counting */
 
-    if (!fork_parent_ends) fork_leave(vm, cr);
+    if (!th->fork_parent_ends) fork_leave(vm, cr);
     RB_VM_LOCK(); /* for what is ended here, and asks for it */
     rb_class_list_forget(cr); /* what it makes now comes first in each list */
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {

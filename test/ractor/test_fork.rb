@@ -461,4 +461,23 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # One that a Ractor has returned is not the Ractor's any more, though that may not be gone yet.
+  def test_file_that_a_ractor_has_returned
+    assert_separately(%w[-W:no-experimental --disable-gems], STATUS + <<~'RUBY')
+      require "tmpdir"
+      Dir.mktmpdir do |folder|
+        paths = Array.new(40) { |i| File.join(folder, i.to_s) }
+        paths.each do |path|
+          parent = fork do
+            $file = Ractor.new(path) { |name| File.open(name, "w").tap { |file| file.write("written\n") } }.take
+            Process.wait(fork { })
+            exit!(0)
+          end
+          assert_equal(0, status(parent))
+        end
+        assert_equal({ "written\n" => 40 }, paths.map { |path| File.read(path) }.tally)
+      end
+    RUBY
+  end
 end
