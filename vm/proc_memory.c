@@ -1,6 +1,6 @@
 /**********************************************************************
 
-  vm/proc_memory.c - allocates and marks environments, and keeps them and Procs where they are
+  vm/proc_memory.c - allocates and marks environments, and keeps them, Procs and Bindings where they are
 
   Licence: see LICENSE.
 

@@ -2,7 +2,7 @@
 #define LOCKFREE_VM_PROC_MEMORY_H
 /**********************************************************************
 
-  vm/proc_memory.h - a Proc, and the variables that it closes over, are one object each
+  vm/proc_memory.h - a Proc, a Binding, and the variables that these close over, are one object each
 
   Licence: see LICENSE.
 
@@ -12,21 +12,22 @@
  * Part of vm_core.h.
  *
  * Problem.  Upstream's Proc is a slot of the heap and a piece of malloc's memory, and
- * so is each environment (imemo_env) that it closes over.  Who sweeps frees what
+ * so are a Binding, and each environment (imemo_env) that it closes over.  Who sweeps frees what
  * another Ractor has allocated: each piece goes through the lock of another's arena,
  * and its header is read where it is in no cache.  `proc {}` in 8 Ractors took twice
  * the processor's time that it takes in one thread.
  *
- * Solution.  Both lie in their slots:
+ * Solution.  All lie in their slots:
  *
  *     Proc         | RTypedData       | rb_proc_t, or cfunc_proc_t |
+ *     Binding      | RTypedData       | rb_binding_t               |
  *     environment  | flags, iseq, ep  | variables ... ep[0], ep[1]  |
  *
  * An environment of more variables than the largest slot holds (73) has its body in
  * malloc's memory, as upstream's all have, and what is behind ep says where.
  *
- * [A] Neither is moved.  Frames point into environments (ep), and C functions into
- *     Procs (struct rb_block, struct rb_captured_block) while they allocate, with
+ * [A] None is moved.  Frames point into environments (ep), and C functions into
+ *     Procs and Bindings (struct rb_block, struct rb_captured_block) while they allocate, with
  *     nothing on the stack that the collector would take for the object.  So each
  *     pins itself when it is marked.
  * [B] The body ends with ep[VM_ENV_DATA_INDEX_ENV].
@@ -40,14 +41,22 @@ rb_vm_proc_ptr(VALUE procval)
     return (rb_proc_t *)(procval + offsetof(struct RTypedData, data));
 }
 
+/* The rb_binding_t of a Binding.  Any Ractor that has the Binding. */
+static inline rb_binding_t *
+rb_vm_binding_ptr(VALUE bindval)
+{
+    VM_ASSERT(RTYPEDDATA_EMBEDDED_P(bindval));
+    return (rb_binding_t *)(bindval + offsetof(struct RTypedData, data));
+}
+
 /* Pins +obj+ ([A]).  The collector, which marks it; who asks what it refers to (ObjectSpace) is told of nothing. */
 void rb_vm_pin_itself(VALUE obj);
 
-/* Pins the Proc that +proc+ is of; see there. */
+/* Pins the Proc or Binding whose +data+ that is; see there. */
 static inline void
-rb_vm_proc_pin(const rb_proc_t *proc)
+rb_vm_pin_data(const void *data)
 {
-    rb_vm_pin_itself((VALUE)proc - offsetof(struct RTypedData, data));
+    rb_vm_pin_itself((VALUE)data - offsetof(struct RTypedData, data));
 }
 
 /* An environment whose body is in malloc's memory. */
