@@ -295,6 +295,7 @@ rb_ractor_atfork_first(rb_thread_t *th)
     vm->ractor.sched.grq_cnt = 0; /* upstream empties the queue, and goes on counting */
 
     if (!th->fork_parent_ends) fork_leave(vm, cr);
+    th->fork_parent_ends = cr->ending = false; /* the parent's; cr is main here */
     RB_VM_LOCK(); /* for what is ended here, and asks for it */
     rb_class_list_forget(cr); /* what it makes now comes first in each list */
     ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {

@@ -480,4 +480,42 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
       end
     RUBY
   end
+
+  # A Thread of a Ractor that ends forks: in the child the Ractor is main, and does not end.
+  def test_file_of_what_was_an_ending_ractor
+    assert_separately(%w[-W:no-experimental --disable-gems], STATUS + <<~'RUBY')
+      require "tmpdir"
+      module Child
+        def self.write(path)
+          file = File.open(path, "w")
+          file.write("written\n")
+          Ractor.new { Process.wait(fork { }) }.take
+          file.close
+        end
+      end
+      Dir.mktmpdir do |folder|
+        paths = Array.new(10) { |i| File.join(folder, i.to_s) }
+        paths.each do |path|
+          parent = fork do
+            Ractor.new(path) do |name|
+              started = Thread::Queue.new
+              Thread.new do
+                started << true
+                sleep
+              ensure
+                Process.wait(fork { Child.write(name) })
+              end
+              started.pop
+              nil
+            end.take
+            sleep 0.01 until File.size?(path)
+            sleep 0.05
+            exit!(0)
+          end
+          assert_equal(0, status(parent))
+        end
+        assert_equal({ "written\n" => 10 }, paths.map { |path| File.read(path) }.tally)
+      end
+    RUBY
+  end
 end
