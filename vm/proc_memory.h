@@ -41,14 +41,6 @@ rb_vm_proc_ptr(VALUE procval)
     return (rb_proc_t *)(procval + offsetof(struct RTypedData, data));
 }
 
-/* The rb_binding_t of a Binding.  Any Ractor that has the Binding. */
-static inline rb_binding_t *
-rb_vm_binding_ptr(VALUE bindval)
-{
-    VM_ASSERT(RTYPEDDATA_EMBEDDED_P(bindval));
-    return (rb_binding_t *)(bindval + offsetof(struct RTypedData, data));
-}
-
 /* Pins +obj+ ([A]).  The collector, which marks it; who asks what it refers to (ObjectSpace) is told of nothing. */
 void rb_vm_pin_itself(VALUE obj);
 
