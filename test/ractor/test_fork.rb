@@ -462,59 +462,52 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
     RUBY
   end
 
-  # One that a Ractor has returned is not the Ractor's any more, though that may not be gone yet.
-  def test_file_that_a_ractor_has_returned
-    assert_separately(%w[-W:no-experimental --disable-gems], STATUS + <<~'RUBY')
+  # Each of +count+ files has its line once; `write(path)`, which +setup+ defines, has it written, in a process of its own.
+  def assert_written_once(count, setup)
+    assert_separately(%w[-W:no-experimental --disable-gems], STATUS + setup + <<~RUBY)
       require "tmpdir"
       Dir.mktmpdir do |folder|
-        paths = Array.new(40) { |i| File.join(folder, i.to_s) }
-        paths.each do |path|
-          parent = fork do
-            $file = Ractor.new(path) { |name| File.open(name, "w").tap { |file| file.write("written\n") } }.take
-            Process.wait(fork { })
-            exit!(0)
-          end
-          assert_equal(0, status(parent))
-        end
-        assert_equal({ "written\n" => 40 }, paths.map { |path| File.read(path) }.tally)
+        paths = Array.new(#{count}) { |i| File.join(folder, i.to_s) }
+        paths.each { |path| assert_equal(0, status(fork { write(path); exit!(0) })) }
+        assert_equal({ "written\n" => #{count} }, paths.map { |path| File.read(path) }.tally)
+      end
+    RUBY
+  end
+
+  # One that a Ractor has returned is not the Ractor's any more, though that may not be gone yet.
+  def test_file_that_a_ractor_has_returned
+    assert_written_once(40, <<~'RUBY')
+      def write(path)
+        $file = Ractor.new(path) { |name| File.open(name, "w").tap { |file| file.write("written\n") } }.take
+        Process.wait(fork { })
       end
     RUBY
   end
 
   # A Thread of a Ractor that ends forks: in the child the Ractor is main, and does not end.
   def test_file_of_what_was_an_ending_ractor
-    assert_separately(%w[-W:no-experimental --disable-gems], STATUS + <<~'RUBY')
-      require "tmpdir"
-      module Child
-        def self.write(path)
-          file = File.open(path, "w")
-          file.write("written\n")
-          Ractor.new { Process.wait(fork { }) }.take
-          file.close
-        end
+    assert_written_once(10, <<~'RUBY')
+      def write_in_child(path)
+        file = File.open(path, "w")
+        file.write("written\n")
+        Ractor.new { Process.wait(fork { }) }.take
+        file.close
       end
-      Dir.mktmpdir do |folder|
-        paths = Array.new(10) { |i| File.join(folder, i.to_s) }
-        paths.each do |path|
-          parent = fork do
-            Ractor.new(path) do |name|
-              started = Thread::Queue.new
-              Thread.new do
-                started << true
-                sleep
-              ensure
-                Process.wait(fork { Child.write(name) })
-              end
-              started.pop
-              nil
-            end.take
-            sleep 0.01 until File.size?(path)
-            sleep 0.05
-            exit!(0)
+
+      def write(path)
+        Ractor.new(path) do |name|
+          started = Thread::Queue.new
+          Thread.new do
+            started << true
+            sleep
+          ensure
+            Process.wait(fork { write_in_child(name) })
           end
-          assert_equal(0, status(parent))
-        end
-        assert_equal({ "written\n" => 10 }, paths.map { |path| File.read(path) }.tally)
+          started.pop
+          nil
+        end.take
+        sleep 0.01 until File.size?(path)
+        sleep 0.05
       end
     RUBY
   end
