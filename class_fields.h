@@ -398,7 +398,7 @@ rb_class_super_load_acquire(VALUE klass)
     return __atomic_load_n(&RCLASS(klass)->super, __ATOMIC_ACQUIRE);
 }
 
-/* class_list.h */
+/* class/list.h */
 void rb_class_unlist(VALUE klass);
 
 /* Whether a list of subclasses has +klass+, which is dead, or it has one.  Any Ractor: they change no more, but by rb_class_unlist. */

@@ -11,7 +11,7 @@
 /*
  * Part of gc/default/default.c.
  *
- * Who asks for such a collection, as fiber_pool.h does, may do so several times while the
+ * Who asks for such a collection, as thread/fiber_pool.h does, may do so several times while the
  * system lets another Ractor wait for a processor.  What that one holds at the moment, be
  * it forgotten in the next, would have become old: an object does when three collections
  * have found it, and then only a major one frees it, and what it refers to.  So but one of
@@ -27,7 +27,7 @@
 
 enum { GC_YOUNG_TURNS = 8, GC_YOUNG_LONG = 1000 * 1000 /* ns */ };
 
-void rb_fiber_pool_collection_begins(bool asked); /* fiber_pool.h */
+void rb_fiber_pool_collection_begins(bool asked); /* thread/fiber_pool.h */
 void rb_fiber_pool_marked(uint64_t took);
 
 static bool gc_young_wanted;     /* the next collection is one of these */

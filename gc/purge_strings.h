@@ -11,7 +11,7 @@
 /*
  * Part of gc/default/default.c.
  *
- * Problem.  A table that holds Strings or Symbols weakly (string_table.h) forgets
+ * Problem.  A table that holds Strings or Symbols weakly (string/table.h) forgets
  * a dead one when it is swept, which is later, page by page: until then who finds
  * it has to ask whether it is dead, under the lock that the sweep has, and what
  * is in a table is not swept without stopping all.

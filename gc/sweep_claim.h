@@ -29,7 +29,7 @@
  *                     Classes with call caches, which living call sites may have, compiled code, what
  *                     has a finalizer or an id that _id2ref knows, and T_DATA with data and a function of its own
  *                     that is not marked (gc/typed_free.h), or without a type, are left as they are; but a
- *                     Mutex that its thread has left is freed (thread_sync.h).  A
+ *                     Mutex that its thread has left is freed (thread/sync.h).  A
  *                     page with one of those is given back, and swept with all stopped; one with a
  *                     zombie, which is freed when its finalizer has been called, is not claimed.
  *   without the lock  the slots of dead objects, their words, and the list of free slots.  All
@@ -74,7 +74,7 @@
 #define GC_SWEEP_CLAIM_MALLOC    (256 * 1024) /* bytes of malloc's in one page */
 
 static int gc_sweep_step_scale(rb_heap_t *heap);
-bool rb_mutex_left_p(VALUE obj); /* thread_sync.h */
+bool rb_mutex_left_p(VALUE obj); /* thread/sync.h */
 
 /* What is still to be freed of a dead object, or of the dead in a claimed page: the most of any. */
 enum gc_sweep_claim_left { GC_SWEEP_LEFT_NOTHING, GC_SWEEP_LEFT_LISTED_CLASSES, GC_SWEEP_LEFT_MORE };
@@ -113,7 +113,7 @@ gc_sweep_claim_frees_p(VALUE obj)
           case imemo_tmpbuf: case imemo_callcache: case imemo_cvar_cache: case imemo_fields:
             return true;
           case imemo_ment: {
-            const rb_method_definition_t *def = ((const rb_method_entry_t *)obj)->def; /* its users are counted: method_definition.h */
+            const rb_method_definition_t *def = ((const rb_method_entry_t *)obj)->def; /* its users are counted: class/method_definition.h */
             return !def || !(def->iseq_overload || (def->type == VM_METHOD_TYPE_BMETHOD && def->body.bmethod.hooks));
           }
           default:

@@ -13,7 +13,7 @@
  *
  * Problem.  Pages of the heap that lie side by side are one mapping.  Who unmaps one
  * in the middle makes it two, which Linux refuses (ENOMEM) where a process has all
- * that it may have, as with many Fibers (guard_page.h).  Upstream ends the process
+ * that it may have, as with many Fibers (thread/guard_page.h).  Upstream ends the process
  * with a [BUG]: for giving memory back.
  *
  * Solution.  The memory goes back, and the addresses stay, of which there are enough:

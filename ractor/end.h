@@ -24,7 +24,7 @@
  * comes there later, or carries another one to its end first: until then the
  * thread is kept.  So it is while the Ractor is in the queue of those that are
  * ready, or in the hands of a native thread that has taken it off and looks
- * whether there is anything to run: lockfree/thread_ready_once.h.
+ * whether there is anything to run: lockfree/thread/ready_once.h.
  *
  * A thread that could not begin is carried by none, and finished at once.  Upstream keeps
  * it, its stack and its Ractor for ever.

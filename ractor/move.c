@@ -106,7 +106,7 @@
 #include "internal/string.h"
 #include "internal/struct.h"
 #include "internal/variable.h"
-#include "lockfree/match_regs.h"
+#include "lockfree/re/match_regs.h"
 #include "lockfree/ractor/move.h"
 #include "ractor_core.h"
 #include "ruby/encoding.h"

@@ -42,7 +42,7 @@ VALUE rb_ractor_move(VALUE obj);
 void rb_ractor_move_ended(struct rb_ractor_struct *cr);
 void rb_ractor_move_atfork(struct rb_ractor_struct *cr);
 VALUE rb_ractor_walk_unmoved(VALUE (*func)(VALUE), VALUE arg);
-bool rb_thread_fd_waited_p(int fd); /* waiting_fd.h */
+bool rb_thread_fd_waited_p(int fd); /* thread/waiting_fd.h */
 NORETURN(void rb_ractor_raise_moved(void));
 
 /* ractor.c, patched: static in upstream */

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_class.rb - class_list.h, class_include.h, class_make_singleton_under_lock: Ractors that make classes of one.
+# test_class.rb - class/list.h, class/include.h, class_make_singleton_under_lock: Ractors that make classes of one.
 
 require "test/unit"
 require_relative "assert_ractors"
@@ -94,7 +94,7 @@ class TestLockfreeClass < Test::Unit::TestCase
     RUBY
   end
 
-  # class_include.h, and upstream's code where there is more to do.  With one Ractor as well.
+  # class/include.h, and upstream's code where there is more to do.  With one Ractor as well.
   INCLUDES = <<~'RUBY'
     $VERBOSE = nil
     module Plain; def number = 1; end

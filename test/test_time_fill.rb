@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_time_fill.rb - time_fill.h, date_fill.h: the fields of Times that Ractors share.
+# test_time_fill.rb - time_fill.h, ext/date_fill.h: the fields of Times that Ractors share.
 
 require "test/unit"
 require_relative "assert_ractors"

@@ -14,7 +14,7 @@
 #include "ractor_core.h"
 #include "vm_callinfo.h"
 #include "vm_core.h"
-#include "lockfree/method_table.h"
+#include "lockfree/class/method_table.h"
 #include "lockfree/vm/cache_ways.h"
 #include "lockfree/vm/method_cache.h"
 

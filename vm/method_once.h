@@ -20,7 +20,7 @@
  * Solution.  A class that has no method of that name by itself has its superclass's.
  * What the Ractor has found for the superclass it remembers (vm/method_cache.h), and
  * a bit of the class's table says that the name has never been there
- * (id_table_filter.h).  Neither takes a lock.  A method that the class has by itself is
+ * (class/id_table_filter.h).  Neither takes a lock.  A method that the class has by itself is
  * mostly called by the Ractor that has put it there (`def o.a = 1; o.a`), which remembers
  * that, too; and so it does what it has found in the table of a module, which all copies of the
  * module have (`o.extend(M).a`): the call is that of an entry that is made for this copy, as it
@@ -60,12 +60,12 @@
  * Orders.
  *   super       acquire          rb_class_super_store_release
  *   m_tbl       acquire          RCLASS_M_TBL_INIT, class_origin_store_release: an origin is there before it
- *   the filter  acquire          hash_table_raw_insert: id_table_filter.h
+ *   the filter  acquire          hash_table_raw_insert: class/id_table_filter.h
  *   met_names   relaxed          itself: if two Ractors are both first, nothing is wrong
  */
 
 #include "internal/class.h"
-#include "lockfree/method_table.h"
+#include "lockfree/class/method_table.h"
 
 static VALUE vm_call_general(rb_execution_context_t *ec, rb_control_frame_t *reg_cfp, struct rb_calling_info *calling);
 

@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * fiber_interrupt.h: a thread, here number 0, changes from Fiber to Fiber, each of which
+ * thread/fiber_interrupt.h: a thread, here number 0, changes from Fiber to Fiber, each of which
  * is made before, and looks for interrupts in the last one.  The others each ask it for
  * something, and set a bit.  What they ask for is found when the bit is; a bit that the thread
  * has not looked at is in the Fiber in which it is, and in none else.

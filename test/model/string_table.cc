@@ -7,7 +7,7 @@
 **********************************************************************/
 
 /*
- * string_table.h, fstring_find.h, symbol_find.h, and of gc/purge_strings.h what it does with what is in the table.
+ * string/table.h, string/fstring_find.h, string/symbol_find.h, and of gc/purge_strings.h what it does with what is in the table.
  *
  * All contents have one home, so that each look-up meets the entries of the others.  An array of entries is memory of
  * malloc's, which is written to when it is freed.  An object is written to when it is made, and when it is swept.

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# ractor/test_end.rb - thread_create.h, thread_join.h, thread_report_once.patch: threads that end badly, or do not begin.
+# ractor/test_end.rb - thread/create.h, thread/join.h, thread_report_once.patch: threads that end badly, or do not begin.
 
 require "test/unit"
 require_relative "../assert_ractors"

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# test_define_class.rb - constant_set.h: constants, classes and modules that several Ractors define at the same time.
+# test_define_class.rb - class/constant_set.h: constants, classes and modules that several Ractors define at the same time.
 
 require "test/unit"
 require_relative "../assert_ractors"

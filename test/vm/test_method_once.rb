@@ -1,5 +1,5 @@
 # frozen_string_literal: true
-# vm/test_method_once.rb - vm/method_once.h, id_table_filter.h, rb_class_unmet_p: the first call of a method on a class.
+# vm/test_method_once.rb - vm/method_once.h, class/id_table_filter.h, rb_class_unmet_p: the first call of a method on a class.
 
 require "test/unit"
 require_relative "../assert_ractors"

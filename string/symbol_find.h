@@ -1,0 +1,261 @@
+#ifndef LOCKFREE_STRING_SYMBOL_FIND_H
+#define LOCKFREE_STRING_SYMBOL_FIND_H
+/**********************************************************************
+
+  string/symbol_find.h - Symbols by name, and names by number, without a lock
+
+  Licence: see LICENSE.
+
+**********************************************************************/
+
+/*
+ * Part of symbol.c.
+ *
+ * Problem.  String#to_sym of a name that exists, Symbol#to_s, #name and #inspect,
+ * and all C code that asks what an ID is called, take the VM lock.
+ *
+ * Representation.  Symbols by name: rb_symbol_table (string/table.h), whose objects
+ * are the Symbols, static ones among them; a name is what the Symbol says.  Names
+ * by number: symbols->ids, an Array of Arrays of ID_ENTRY_UNIT times
+ * ID_ENTRY_SIZE, as in stock, but none of them ever grows: they are made at full
+ * length, filled with nil, and a longer outer one takes the place of the old one,
+ * which who reads it still has on the stack.
+ *
+ *                               who                  needs
+ *   lookup_str_sym, _id         any Ractor           nothing
+ *   get_id_serial_entry         any Ractor           nothing
+ *   set_id_entry                who makes a number   the VM lock
+ *   register_sym                who makes a Symbol   the VM lock, since it looked for the name
+ *   dsymbol_give_number         any Ractor           takes the VM lock
+ *
+ * Invariants.
+ *   [1] Whoever makes a Symbol, or gives one a number, looks again with the VM lock held,
+ *       and keeps it until it is there.  So a name has one Symbol, a Symbol one number.
+ *   [2] A static Symbol is in `ids` before it is in the table, a dynamic one before its
+ *       id has the number: who has either finds its name.
+ *   [3] The coderange of a name is known when it comes into the table: to compare with
+ *       it writes nothing.  That of the name that is looked for is looked at before.
+ *   [4] A dynamic Symbol keeps its name: the collector marks it (pinned, as upstream's list
+ *       of such names, which is retired, had it).
+ *
+ * Orders.
+ *   ids, an Array in it, a name or Symbol in that
+ *            release (symbol_ids_store_release), acquire (symbol_ids_load_acquire): what
+ *            they are made of is there before them.
+ *   id       of a dynamic Symbol: release in dsymbol_give_number, acquire in
+ *            SYMBOL_PINNED_P and rb_sym2id: the entry in ids is there before the number.
+ */
+
+#include "lockfree/string/table.h"
+
+/* ---- names by number ---------------------------------------------- */
+
+static inline VALUE
+symbol_ids_load_acquire(const VALUE *place)
+{
+    return __atomic_load_n(place, __ATOMIC_ACQUIRE); /* symbol_ids_store_release */
+}
+
+/* Stores +value+ in the Array +ary+, below its length.  Synchronises with symbol_ids_load_acquire. */
+static inline void
+symbol_ids_store_release(VALUE ary, size_t i, VALUE value)
+{
+    __atomic_store_n((VALUE *)RARRAY_CONST_PTR(ary) + i, value, __ATOMIC_RELEASE);
+    RB_OBJ_WRITTEN(ary, Qundef, value);
+}
+
+/* An Array of +length+ nils, with the elements of +first+, if any, at its beginning. */
+static VALUE
+symbol_ids_new(size_t length, VALUE first)
+{
+    VALUE ary = rb_ary_hidden_new((long)length);
+
+    for (size_t i = 0; i < length; i++) {
+        rb_ary_push(ary, first && i < (size_t)RARRAY_LEN(first) ? RARRAY_AREF(first, (long)i) : Qnil);
+    }
+    return ary;
+}
+
+/* The Array that has the names and Symbols of the numbers from +idx+ * ID_ENTRY_UNIT on.  With the VM lock. */
+static VALUE
+symbol_ids_of_unit(rb_symbols_t *symbols, size_t idx)
+{
+    size_t length = (size_t)RARRAY_LEN(symbols->ids);
+
+    if (idx >= length) {
+        VALUE longer = symbol_ids_new(idx < length * 2 ? length * 2 : idx + 1, symbols->ids);
+        __atomic_store_n(&symbols->ids, longer, __ATOMIC_RELEASE); /* symbol_ids_load_acquire; a root */
+    }
+    if (NIL_P(RARRAY_AREF(symbols->ids, (long)idx))) {
+        VALUE unit = symbol_ids_new(ID_ENTRY_UNIT * ID_ENTRY_SIZE, 0);
+        symbol_ids_store_release(symbols->ids, idx, unit);
+    }
+    return RARRAY_AREF(symbols->ids, (long)idx);
+}
+
+static void
+set_id_entry(rb_symbols_t *symbols, rb_id_serial_t num, VALUE str, VALUE sym)
+{
+    ASSERT_vm_locking();
+    RUBY_ASSERT_BUILTIN_TYPE(str, T_STRING);
+    RUBY_ASSERT_BUILTIN_TYPE(sym, T_SYMBOL);
+
+    VALUE ary = symbol_ids_of_unit(symbols, num / ID_ENTRY_UNIT);
+    size_t pos = (num % ID_ENTRY_UNIT) * ID_ENTRY_SIZE;
+    symbol_ids_store_release(ary, pos + ID_ENTRY_STR, str);
+    symbol_ids_store_release(ary, pos + ID_ENTRY_SYM, sym);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* who keeps the number stores it plainly: get_id_serial_entry, by what hangs on it */
+}
+
+/* The name, or the Symbol, with the number +num+; 0: there is none.  Any Ractor. */
+static VALUE
+get_id_serial_entry(rb_id_serial_t num, const enum id_entry_type t)
+{
+    VALUE ids = symbol_ids_load_acquire(&ruby_global_symbols.ids);
+    size_t idx = num / ID_ENTRY_UNIT, pos = (num % ID_ENTRY_UNIT) * ID_ENTRY_SIZE;
+    if (idx >= (size_t)RARRAY_LEN(ids)) return 0;
+
+    VALUE ary = symbol_ids_load_acquire(RARRAY_CONST_PTR(ids) + idx);
+    if (NIL_P(ary)) return 0;
+
+    VALUE result = symbol_ids_load_acquire(RARRAY_CONST_PTR(ary) + pos + t);
+    return NIL_P(result) ? 0 : result;
+}
+
+/* ---- Symbols by name ---------------------------------------------- */
+
+static bool
+symbol_same_p(VALUE sym, VALUE str)
+{
+    return !rb_str_hash_cmp(rb_sym2str(sym), str);
+}
+
+/* The Symbol that is called +str+, whose hash is +hash+; 0: none.  Any Ractor. */
+static inline VALUE
+symbol_find(st_index_t hash, VALUE str)
+{
+    return rb_string_table_find(&rb_symbol_table, hash, str, symbol_same_p);
+}
+
+/* The Symbol that is called +str+; 0: none.  Any Ractor. */
+static VALUE
+lookup_str_sym(const VALUE str)
+{
+    return symbol_find(rb_str_hash(str), str);
+}
+
+/* The number of the Symbol that is called +str+; 0: none.  Any Ractor. */
+static ID
+lookup_str_id(VALUE str)
+{
+    const VALUE sym = lookup_str_sym(str);
+
+    if (!sym) return 0;
+    if (STATIC_SYM_P(sym)) return STATIC_SYM2ID(sym);
+    return SYMBOL_PINNED_P(sym) ? RSYMBOL(sym)->id : 0;
+}
+
+/* Whether there is room for one more Symbol, which stays with the VM lock, and for its name, which others may take. */
+static bool
+symbol_room_p(void)
+{
+    return rb_string_table_room_p(&rb_symbol_table) && rb_string_table_room_p(&rb_fstring_table);
+}
+
+/* There is room, for a moment or until the VM lock is given.  Not with the lock but where there is but one Ractor: a
+ * collection for want of memory runs Ruby code, and NoMemoryError would end the process.  A safe point. */
+static void
+symbol_make_room(void)
+{
+    while (!rb_string_table_room_p(&rb_symbol_table)) rb_string_table_grow(&rb_symbol_table);
+    while (!rb_string_table_room_p(&rb_fstring_table)) rb_string_table_grow(&rb_fstring_table);
+}
+
+/* +sym+ is what is called +str+.  With the VM lock, since the name was looked for and symbol_make_room. */
+static void
+register_sym(st_index_t hash, VALUE str, VALUE sym)
+{
+    ASSERT_vm_locking();
+    (void)rb_enc_str_coderange(str);
+
+    VALUE found = rb_string_table_insert(&rb_symbol_table, hash, sym, str, symbol_same_p);
+    if (found != sym) rb_bug("register_sym: %"PRIxVALUE" is called as %"PRIxVALUE" is", sym, found);
+}
+
+/* ---- dynamic Symbols ---------------------------------------------- */
+
+/* The Symbol that is called +str+, which was that of no Symbol a moment ago.  Any Ractor. */
+static VALUE
+dsymbol_new_once(VALUE str)
+{
+    const st_index_t hash = rb_str_hash(str);
+    int type = rb_str_symname_type(str, IDSET_ATTRSET_FOR_INTERN);
+    VALUE sym = dsymbol_alloc(rb_cSymbol, str, rb_enc_get(str), type < 0 ? ID_JUNK : type), found;
+
+    do {
+        symbol_make_room();
+        RB_VM_LOCK_ENTER();
+        {
+            found = symbol_find(hash, str);
+            if (!found && symbol_room_p()) register_sym(hash, str, found = sym);
+        }
+        RB_VM_LOCK_LEAVE();
+    } while (!found);
+
+    RB_GC_GUARD(sym);
+    return found;
+}
+
+/* The number of +sym+, which had none a moment ago.  It is never freed from now on.  Any Ractor. */
+NOINLINE(static ID dsymbol_give_number(VALUE sym));
+
+static ID
+dsymbol_give_number(VALUE sym)
+{
+    ID id;
+
+    GLOBAL_SYMBOLS_ENTER(symbols);
+    {
+        id = RSYMBOL(sym)->id;
+        if (!(id & ~ID_SCOPE_MASK)) {
+            ID num = next_id_base_with_lock(symbols);
+
+            set_id_entry(symbols, rb_id_to_serial(num), RSYMBOL(sym)->fstr, sym);
+            id |= num;
+            __atomic_store_n(&RSYMBOL(sym)->id, id, __ATOMIC_RELEASE); /* SYMBOL_PINNED_P, rb_sym2id */
+        }
+    }
+    GLOBAL_SYMBOLS_LEAVE();
+    return id;
+}
+
+/* ---- all of them -------------------------------------------------- */
+
+static int
+symbol_push_without_number(VALUE *sym, void *ary)
+{
+    if (!STATIC_SYM_P(*sym) && !SYMBOL_PINNED_P(*sym)) rb_ary_push((VALUE)ary, *sym);
+    return ST_CONTINUE;
+}
+
+/* Those that have numbers, by these, and the others. */
+VALUE
+rb_sym_all_symbols(void)
+{
+    VALUE ary;
+
+    GLOBAL_SYMBOLS_ENTER(symbols);
+    {
+        ary = rb_ary_new_capa((long)rb_string_table_count(&rb_symbol_table)); /* no push collects */
+        for (rb_id_serial_t num = 1; num && num <= symbols->last_id; num++) {
+            VALUE sym = get_id_serial_entry(num, ID_ENTRY_SYM);
+            if (sym) rb_ary_push(ary, sym);
+        }
+        rb_string_table_foreach(&rb_symbol_table, symbol_push_without_number, (void *)ary);
+    }
+    GLOBAL_SYMBOLS_LEAVE();
+
+    return ary;
+}
+
+#endif /* LOCKFREE_STRING_SYMBOL_FIND_H */
