@@ -1,6 +1,6 @@
 /**********************************************************************
 
-  ractor.c - which Ractor may do what with the variables of a class
+  ractor.c - which Ractor may do what with the variables of a class, and gets what of main's constants
 
   Licence: see LICENSE.
 
@@ -13,13 +13,20 @@
  * is shareable.  The messages are upstream's too, and then name the variable
  * and the module: an isolation error is found in production, far from its
  * cause.
+ *
+ * The constants' rule is upstream's.  What libraries may copy in spite of it: ractor/main_constant.h.
  */
 
 #include "internal.h"
+#include "constant.h"
 #include "internal/class.h"
+#include "internal/hash.h"
 #include "internal/variable.h"
+#include "lockfree/ractor/main_constant.h"
 #include "ractor_core.h"
+#include "ruby/encoding.h"
 #include "symbol.h"
+#include "vm_sync.h"
 
 NORETURN(static void isolation_error(const char *what, VALUE klass, ID id));
 
@@ -91,4 +98,95 @@ bool
 rb_ractor_others_p(void)
 {
     return GET_VM()->ractor.cnt > 1;
+}
+
+/* Arrays and Hashes in each other: more is taken for one that contains itself. */
+#define MAIN_CONSTANT_DEPTH 16
+
+struct main_constant_hash {
+    VALUE copy; /* Qundef: there is none */
+    int depth;
+};
+
+bool
+rb_ractor_with_constant(VALUE module, ID name, void (*func)(VALUE, void *), void *arg)
+{
+    bool found = false;
+
+    RB_VM_LOCK_ENTER();
+    {
+        rb_vm_barrier();
+        const rb_const_entry_t *ce = rb_const_lookup(module, name);
+        if (ce && !UNDEF_P(ce->value)) {
+            found = true;
+            func(ce->value, arg);
+        }
+    }
+    RB_VM_LOCK_LEAVE();
+    return found;
+}
+
+static int main_constant_copy_pair(VALUE key, VALUE value, VALUE arg);
+
+/* A copy of +value+, or Qundef.  All others stand. */
+static VALUE
+main_constant_copy(VALUE value, int depth)
+{
+    if (rb_ractor_shareable_p(value)) return value;
+    if (depth > MAIN_CONSTANT_DEPTH) return Qundef;
+
+    switch (BUILTIN_TYPE(value)) {
+      case T_STRING:
+        return rb_enc_str_new(RSTRING_PTR(value), RSTRING_LEN(value), rb_enc_get(value));
+      case T_ARRAY: {
+        VALUE copy = rb_ary_new_capa(RARRAY_LEN(value));
+
+        for (long i = 0; i < RARRAY_LEN(value); i++) {
+            VALUE element = main_constant_copy(RARRAY_AREF(value, i), depth + 1);
+            if (UNDEF_P(element)) return Qundef;
+            rb_ary_push(copy, element);
+        }
+        return copy;
+      }
+      case T_HASH: {
+        struct main_constant_hash hash = { rb_hash_new(), depth };
+
+        if (FL_TEST_RAW(value, RHASH_PROC_DEFAULT) || !rb_ractor_shareable_p(RHASH_IFNONE(value))) return Qundef;
+        RHASH_SET_IFNONE(hash.copy, RHASH_IFNONE(value));
+        rb_hash_foreach(value, main_constant_copy_pair, (VALUE)&hash);
+        return hash.copy;
+      }
+      default:
+        return Qundef;
+    }
+}
+
+static int
+main_constant_copy_pair(VALUE key, VALUE value, VALUE arg)
+{
+    struct main_constant_hash *hash = (struct main_constant_hash *)arg;
+    bool calls_ruby = !SYMBOL_P(key) && !(RB_TYPE_P(key, T_STRING) && rb_obj_class(key) == rb_cString); /* its hash and eql? */
+    VALUE copy = calls_ruby ? Qundef : main_constant_copy(value, hash->depth + 1);
+
+    if (UNDEF_P(copy)) {
+        hash->copy = Qundef;
+        return ST_STOP;
+    }
+    rb_hash_aset(hash->copy, main_constant_copy(key, 0), copy);
+    return ST_CONTINUE;
+}
+
+static void
+main_constant_copy_hash(VALUE value, void *copy)
+{
+    if (RB_TYPE_P(value, T_HASH)) *(VALUE *)copy = main_constant_copy(value, 0);
+}
+
+VALUE
+rb_ractor_constant_hash(VALUE module, ID name)
+{
+    VALUE copy = Qundef;
+
+    if (!rb_ractor_main_p()) rb_ractor_with_constant(module, name, main_constant_copy_hash, &copy);
+    return UNDEF_P(copy) ? rb_const_get_at(module, name) : copy;
 }

@@ -5,6 +5,7 @@
 #require zlib
 #require stringio
 #require openssl
+#require socket
 #require securerandom
 Digest::MD5.hexdigest("a")
 Digest::SHA1.hexdigest(EDGE_STR)
@@ -33,7 +34,8 @@ OpenSSL::PKCS5.pbkdf2_hmac("p", "salt", 10, 16, "SHA256").unpack1("H*")
 OpenSSL::Random.random_bytes(8).size
 OpenSSL::ASN1.decode(OpenSSL::ASN1::Sequence([OpenSSL::ASN1::Integer(5), OpenSSL::ASN1::UTF8String("x")]).to_der).value.map(&:value).map(&:to_s)
 OpenSSL::KDF.hkdf("k", salt: "s", info: "i", length: 8, hash: "SHA256").size
-OpenSSL::X509::Name.parse("/CN=x/O=y").to_s #: a constant of the library is not shareable
+OpenSSL::X509::Name.parse("/CN=x/O=y").to_s
+a, b = UNIXSocket.pair; k = OpenSSL::PKey::EC.generate("prime256v1"); c = OpenSSL::X509::Certificate.new; c.serial = 1; c.subject = c.issuer = OpenSSL::X509::Name.parse("/CN=a"); c.public_key = k; c.not_before = Time.at(0); c.not_after = Time.at(2**32); c.sign(k, "SHA256"); x = OpenSSL::SSL::SSLContext.new; x.cert, x.key = c, k; t = Thread.new { s = OpenSSL::SSL::SSLSocket.new(b, x); s.accept; s.puts(s.gets.upcase); s.close }; y = OpenSSL::SSL::SSLContext.new; y.set_params(verify_mode: OpenSSL::SSL::VERIFY_NONE); s = OpenSSL::SSL::SSLSocket.new(a, y); s.connect; s.puts("hi"); r = s.gets; t.join; s.close; a.close; b.close; r
 (OpenSSL::Cipher.new("zork") rescue $!.class)
 OpenSSL::Digest::SHA512.new.digest("q").size
 OpenSSL.fixed_length_secure_compare("a", "a")

@@ -1,0 +1,207 @@
+# frozen_string_literal: true
+# ext/test_ssl_defaults.rb - ext/ssl_defaults.h, ractor/main_constant.h: TLS in Ractors, by the defaults that main has set.
+
+require "test/unit"
+require_relative "../assert_ractors"
+
+class TestLockfreeSSLDefaults < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
+  # A server in main, whose certificate nobody knows: PORT, and CERTIFICATE, the name of its file. #get verifies it.
+  SERVER = <<~'RUBY'
+    require "net/http"
+    require "openssl"
+    require "tempfile"
+
+    KEY = OpenSSL::PKey::EC.generate("prime256v1")
+    CERT = OpenSSL::X509::Certificate.new.tap do |cert|
+      cert.version, cert.serial, cert.public_key = 2, 1, KEY
+      cert.subject = cert.issuer = OpenSSL::X509::Name.parse("/CN=localhost")
+      cert.not_before, cert.not_after = Time.now - 60, Time.now + 3600
+      extensions = OpenSSL::X509::ExtensionFactory.new(cert, cert)
+      cert.add_extension(extensions.create_extension("basicConstraints", "CA:TRUE", true))
+      cert.add_extension(extensions.create_extension("subjectAltName", "DNS:localhost,IP:127.0.0.1"))
+      cert.sign(KEY, "SHA256")
+    end
+    file = Tempfile.new
+    file.write(CERT.to_pem)
+    file.close
+    CERTIFICATE = file.path.dup.freeze
+
+    def serve(server)
+      while (tcp = server.to_io.accept)
+        Thread.new(tcp) do |tcp|
+          Thread.current.report_on_exception = false
+          ssl = OpenSSL::SSL::SSLSocket.new(tcp, server.instance_variable_get(:@ctx))
+          ssl.accept
+          nil until ssl.gets.chomp.empty?
+          ssl.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+          ssl.close
+        rescue OpenSSL::SSL::SSLError, SystemCallError
+        ensure
+          tcp.close
+        end
+      end
+    end
+
+    def server(cert, key)
+      context = OpenSSL::SSL::SSLContext.new
+      context.cert, context.key = cert, key
+      OpenSSL::SSL::SSLServer.new(TCPServer.new("127.0.0.1", 0), context)
+    end
+
+    in_main = server(CERT, KEY)
+    PORT = in_main.to_io.addr[1]
+    Thread.new { serve(in_main) }
+
+    def get(port = PORT, **options)
+      http = Net::HTTP.new("127.0.0.1", port)
+      http.use_ssl = true
+      options.each { |name, value| http.public_send(:"#{name}=", value) }
+      http.get("/").body
+    rescue OpenSSL::SSL::SSLError, Ractor::IsolationError
+      "#{$!.class}: #{$!.message}"
+    end
+
+    def in_ractors(count = 4) = Array.new(count) { Ractor.new { get } }.map(&:take).uniq
+  RUBY
+
+  def assert_tls(program)
+    assert_ractors(SERVER + program)
+  end
+
+  def test_verified_by_a_file
+    assert_tls(<<~'RUBY')
+      ractors = Array.new(4) { Ractor.new { Array.new(5) { get(ca_file: CERTIFICATE) } } }
+      assert_equal([["hello"] * 5] * 4, ractors.map(&:take))
+      assert_equal(["hello"] * 2, Array.new(2) { Ractor.new { get(verify_mode: OpenSSL::SSL::VERIFY_NONE) } }.map(&:take))
+    RUBY
+  end
+
+  def test_what_main_trusts_is_trusted
+    assert_tls(<<~'RUBY')
+      assert_match(/certificate verify failed/, get)
+      in_ractors.each { assert_match(/certificate verify failed/, _1) }
+      OpenSSL::SSL::SSLContext::DEFAULT_CERT_STORE.add_cert(CERT)
+      assert_equal(["hello"], in_ractors)
+      assert_nil(Ractor.new { OpenSSL::SSL::SSLContext.new.tap(&:set_params).cert_store }.take)
+
+      other = OpenSSL::X509::Store.new
+      $VERBOSE = nil
+      OpenSSL::SSL::SSLContext.const_set(:DEFAULT_CERT_STORE, other)
+      in_ractors.each { assert_match(/certificate verify failed/, _1) }
+      OpenSSL::SSL::SSLContext.const_set(:DEFAULT_CERT_STORE, nil)
+      in_ractors.each { assert_match(/DEFAULT_CERT_STORE is no OpenSSL::X509::Store/, _1) }
+    RUBY
+  end
+
+  def test_what_main_forbids_is_forbidden
+    assert_tls(<<~'RUBY')
+      OpenSSL::SSL::SSLContext::DEFAULT_CERT_STORE.add_cert(CERT)
+      defaults = OpenSSL::SSL::SSLContext::DEFAULT_PARAMS
+      assert_equal(["hello"], in_ractors)
+
+      defaults[:ciphers] = +"AES128-SHA"
+      defaults[:max_version] = :TLS1_2
+      assert_match(/SSLError/, get) # an RSA cipher
+      in_ractors.each { assert_match(/SSLError/, _1) }
+      defaults.delete(:max_version)
+      defaults.delete(:ciphers)
+      assert_equal(["hello"], in_ractors)
+
+      defaults[:alpn_protocols] = [+"http/1.1"]
+      assert_equal(["hello"], in_ractors)
+      defaults[:verify_callback] = ->(ok, _) { ok } # it is main's
+      assert_equal("hello", get)
+      in_ractors.each { assert_match(/IsolationError: .*DEFAULT_PARAMS/, _1) }
+      defaults[:verify_callback] = Ractor.make_shareable(nil.instance_eval { ->(ok, _) { false } })
+      in_ractors.each { assert_match(/certificate verify failed/, _1) }
+    RUBY
+  end
+
+  def test_nothing_is_added_to_what_main_trusts
+    assert_tls(<<~'RUBY')
+      message = Ractor.new do
+        mine = OpenSSL::SSL::SSLContext.new
+        mine.set_params
+        mine.ca_file = CERTIFICATE
+        mine.setup
+      rescue Ractor::IsolationError
+        $!.message
+      end.take
+      assert_match(/give ca_file and ca_path to set_params/, message)
+      assert_equal(true, Ractor.new { OpenSSL::SSL::SSLContext.new.tap { _1.set_params(ca_file: CERTIFICATE) }.setup }.take)
+      assert_match(/certificate verify failed/, get)
+    RUBY
+  end
+
+  def test_a_server_in_a_ractor
+    assert_tls(<<~'RUBY')
+      port = Ractor.new(CERT.to_pem, KEY.to_pem) do |cert, key|
+        mine = server(OpenSSL::X509::Certificate.new(cert), OpenSSL::PKey.read(key))
+        Ractor.yield(mine.to_io.addr[1])
+        serve(mine)
+      end.take
+      assert_equal("hello", get(port, ca_file: CERTIFICATE))
+      assert_equal("hello", Ractor.new(port) { |port| get(port, ca_file: CERTIFICATE) }.take)
+    RUBY
+  end
+
+  def test_parameters_for_diffie_hellman
+    assert_ractors(<<~'RUBY')
+      require "openssl"
+      $VERBOSE = nil
+      group = OpenSSL::SSL::SSLContext::DEFAULT_TMP_DH_CALLBACK.call(nil, false, 2048)
+      assert_equal(group.to_der, Ractor.new { OpenSSL::SSL::SSLContext::DEFAULT_TMP_DH_CALLBACK.call(nil, false, 2048).to_der }.take)
+    RUBY
+  end
+
+  def test_names_of_certificates
+    assert_ractors(<<~'RUBY')
+      require "openssl"
+      def names = [OpenSSL::X509::Name.parse("/C=DE/CN=x").to_a, OpenSSL::X509::Name.parse_rfc2253("DC=a,CN=b").to_der,
+                   OpenSSL::X509::Name.new.add_entry("emailAddress", "a@b").to_a]
+      assert_equal([names] * 4, Array.new(4) { Ractor.new { names } }.map(&:take))
+      OpenSSL::X509::Name::OBJECT_TYPE_TEMPLATE["CN"] = OpenSSL::ASN1::PRINTABLESTRING
+      assert_equal(OpenSSL::ASN1::PRINTABLESTRING, names[0][1][2])
+      assert_equal([names] * 4, Array.new(4) { Ractor.new { names } }.map(&:take))
+      OpenSSL::X509::Name::OBJECT_TYPE_TEMPLATE.default_proc = proc { OpenSSL::ASN1::UTF8STRING }
+      assert_equal(Ractor::IsolationError, Ractor.new { names rescue $!.class }.take)
+    RUBY
+  end
+
+  # The keys come and go, and the Hash grows from a small one to a table, while it is copied.
+  def test_racing_with_main
+    assert_ractors(<<~'RUBY')
+      require "openssl"
+      defaults = OpenSSL::SSL::SSLContext::DEFAULT_PARAMS
+      kept = defaults.keys
+      ractors = Array.new(4) do
+        Ractor.new(kept) do |kept|
+          2_000.times.count do
+            copy = OpenSSL::SSL::SSLContext.send(:default_params)
+            kept.all? { copy.key?(_1) } && copy.all? { |key, value| kept.include?(key) || value == key.to_s * 20 } or raise copy.inspect
+          end
+        end
+      end
+      changer = Thread.new do
+        loop do
+          20.times { |i| defaults[:"key#{i}"] = "key#{i}" * 20 }
+          20.times { |i| defaults.delete(:"key#{i}") }
+        end
+      end
+      assert_equal([2_000] * 4, ractors.map(&:take))
+      changer.kill
+    RUBY
+  end
+
+  def test_constants
+    assert_ractors(<<~'RUBY')
+      require "openssl"
+      constants = Ractor.new do
+        [OpenSSL::OPENSSL_VERSION, OpenSSL::OPENSSL_LIBRARY_VERSION, OpenSSL::X509::DEFAULT_CERT_FILE, OpenSSL::ASN1::UNIVERSAL_TAG_NAME[2]]
+      end
+      assert_equal("INTEGER", constants.take.last)
+    RUBY
+  end
+end
