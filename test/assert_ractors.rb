@@ -11,11 +11,11 @@ module LockfreeAssertRactors
     end
   end
 
+  # CRuby's sources, patched.
+  TREE = File.expand_path("../../..", Test::Unit::CoreAssertions.instance_method(:assert_separately).source_location[0])
+
   # For +code+: upstream's scheduler of Fibers, that of its own tests.
-  REQUIRE_SCHEDULER = begin
-    assertions = Test::Unit::CoreAssertions.instance_method(:assert_separately).source_location[0]
-    "require #{File.expand_path("../../../test/fiber/scheduler", assertions).dump}\n"
-  end
+  REQUIRE_SCHEDULER = "require #{"#{TREE}/test/fiber/scheduler".dump}\n"
 
   # For +code+: what the process +pid+ exits with; :hangs if it does not within +seconds+.
   STATUS = <<~'RUBY'

@@ -8,7 +8,6 @@ class TestLockfreeBigdecimalFreeList < Test::Unit::TestCase
   include LockfreeAssertRactors
 
   BUILD = File.dirname(EnvUtil.rubybin)
-  TREE = File.expand_path("../..", $LOADED_FEATURES.grep(%r{/tool/lib/envutil\.rb\z}).first || flunk("no envutil")).delete_suffix("/tool")
   LIBRARIES = Dir["#{BUILD}/.bundle/extensions/*/*/bigdecimal-*"] + Dir["#{TREE}/.bundle/gems/bigdecimal-*/lib"]
 
   # Stock: a crash in malloc or free, or other digits.

@@ -217,4 +217,81 @@ class TestLockfreeLibraries < Test::Unit::TestCase
       end
     RUBY
   end
+
+  def test_racing_csv
+    libraries = Dir["#{TREE}/.bundle/gems/csv-*/lib"]
+    assert_equal(1, libraries.size, "csv is not in #{TREE}")
+    setup = <<~RUBY
+      $LOAD_PATH.unshift(#{libraries[0].dump})
+      require "csv"
+      require "tempfile"
+      file = Tempfile.new
+      file.write("A b,c\n1,2020-01-01\n2.5,x\n")
+      file.close
+      FILE = file.path.dup.freeze
+    RUBY
+    assert_same_in_ractors(setup, <<~'RUBY')
+      [CSV.parse("A b,c\n1,2020-01-01\n", headers: true, header_converters: :symbol, converters: :all).map(&:to_h),
+       CSV.parse("1,2.5\n", converters: [:numeric]), CSV.new("1", converters: :numeric).converters, CSV.table(FILE).map(&:to_h),
+       CSV.foreach(FILE, headers: true).map(&:to_h), CSV.read(FILE, converters: :date), CSV.generate { |csv| csv << [1, "a,b"] }]
+    RUBY
+    assert_ractors(setup + <<~'RUBY')
+      CSV::Converters[:twice] = nil.instance_eval { ->(field) { field * 2 } }
+      assert_equal([["11"]], CSV.parse("1", converters: :twice))
+      assert_equal([:integer, :float], CSV::Converters[:numeric].map(&:itself))
+      assert_false(CSV::Converters[:numeric].frozen?)
+      Ractor.make_shareable(CSV::Converters) # as its documentation has it
+      assert_equal([["11"]], Ractor.new { CSV.parse("1", converters: :twice) }.take)
+    RUBY
+  end
+
+  # The server is main's.
+  def test_racing_resolv
+    assert_ractors(<<~'RUBY')
+      require "resolv"
+      require "socket"
+      socket = UDPSocket.new
+      socket.bind("127.0.0.1", 0)
+      Thread.new do
+        loop do
+          bytes, from = socket.recvfrom(512)
+          question = Resolv::DNS::Message.decode(bytes)
+          answer = Resolv::DNS::Message.new(question.id)
+          answer.qr = answer.rd = answer.ra = 1
+          question.each_question do |name, type|
+            answer.add_question(name, type)
+            answer.add_answer(name, 60, Resolv::DNS::Resource::IN::A.new("1.2.3.#{name.to_s.size}"))
+          end
+          socket.send(answer.encode, 0, from[3], from[1])
+        end
+      end
+      def found(port)
+        Resolv::DNS.open(nameserver_port: [["127.0.0.1", port]]) do |dns|
+          Array.new(20) { |i| dns.getaddress("#{"a" * (i + 1)}.b").to_s } << Resolv.getaddress("127.0.0.1")
+        end
+      end
+      expected = Array.new(20) { |i| "1.2.3.#{i + 3}" } << "127.0.0.1"
+      assert_equal(expected, found(socket.addr[1]))
+      assert_equal([expected] * 4, Array.new(4) { Ractor.new(socket.addr[1]) { |port| found(port) } }.map(&:take))
+    RUBY
+  end
+
+  def test_racing_versions
+    assert_same_in_ractors('require "rubygems"', <<~'RUBY')
+      [Gem::Version.new("1.10") <=> Gem::Version.new("1.9"), Gem::Version.new("1.2.a").release.to_s, Gem::Version.new("1.2.3").bump.to_s,
+       Gem::Version.create("3") >= Gem::Version.new("2.7")]
+    RUBY
+  end
+
+  def test_racing_ripper
+    setup = <<~'RUBY'
+      require "ripper"
+      SOURCE = (%q(class A < B; def x(a, *b, k: 1, &c) = a.map { %w[#{_1} é] << '#{b}' } rescue nil; end) + "\n").*(50).freeze
+    RUBY
+    assert_same_in_ractors(setup, <<~'RUBY')
+      [Ripper.sexp(SOURCE), Ripper.lex(SOURCE).map { |token| [*token[0], token[1], token[2], token[3].to_i] }, Ripper.sexp("1 +"),
+       Ripper.tokenize(SOURCE).join == SOURCE, Ripper.slice("a = 1; b", "ident"),
+       Ripper.new("x\n__END__\n").then { |parser| [parser.parse.class, parser.lineno] }]
+    RUBY
+  end
 end

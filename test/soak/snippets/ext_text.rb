@@ -27,11 +27,11 @@ Psych.parse("a: 1").class.name
 Psych.load("a: [") rescue $!.class
 [Psych.load("--- 2024-01-01 00:00:00 Z", permitted_classes: [Time]).class, Psych.load("- ~\n- 0x1f\n- 1_000\n- .inf")]
 Psych.dump("multi\nline é") + { a: :b }.to_yaml
-Ripper.sexp("a = 1 + b") #: the library does not say that it is safe
-Ripper.lex("def x; 1; end").map { _1[2] } #: the library does not say that it is safe
-Ripper.tokenize("a.b(1)") #: the library does not say that it is safe
-Ripper.sexp("1 +") #: the library does not say that it is safe
-Ripper.new("1").then { |r| [r.parse.class, r.error?, r.lineno.class, r.column.class] } #: the library does not say that it is safe
+Ripper.sexp("a = 1 + b")
+Ripper.lex("def x; 1; end").map { _1[2] }
+Ripper.tokenize("a.b(1)")
+Ripper.sexp("1 +")
+Ripper.new("1").then { |r| [r.parse.class, r.error?, r.lineno.class, r.column.class] }
 ERB.new("<% 3.times do |i| %><%= i %>,<% end %>").result
 ERB.new("a\n% 2.times do\nx\n% end\n", trim_mode: "%").result
 ERB::Util.html_escape("<a&\"'>") + ERB::Util.url_encode("a b/é")
