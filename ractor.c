@@ -100,12 +100,15 @@ rb_ractor_others_p(void)
     return GET_VM()->ractor.cnt > 1;
 }
 
-/* Arrays and Hashes in each other: more is taken for one that contains itself. */
+/* What a constant may have to be copied: Arrays and Hashes in each other, and objects in all, where one that is met twice counts
+ * twice. */
 #define MAIN_CONSTANT_DEPTH 16
+#define MAIN_CONSTANT_OBJECTS 10000
 
-struct main_constant_hash {
-    VALUE copy; /* Qundef: there is none */
+struct main_constant_copy {
+    VALUE hash; /* into which pairs are copied, or Qundef: there is no copy */
     int depth;
+    int *left;
 };
 
 bool
@@ -128,58 +131,62 @@ rb_ractor_with_constant(VALUE module, ID name, void (*func)(VALUE, void *), void
 
 static int main_constant_copy_pair(VALUE key, VALUE value, VALUE arg);
 
-/* A copy of +value+, or Qundef.  All others stand. */
+/* A copy of +value+, or Qundef.  All others stand: what has methods of its own, by its class or singleton class, is not asked
+ * anything, and there is no copy that would lack them. */
 static VALUE
-main_constant_copy(VALUE value, int depth)
+main_constant_copy(VALUE value, int depth, int *left)
 {
     if (rb_ractor_shareable_p(value)) return value;
-    if (depth > MAIN_CONSTANT_DEPTH) return Qundef;
+    if (depth > MAIN_CONSTANT_DEPTH || --*left < 0) return Qundef;
 
-    switch (BUILTIN_TYPE(value)) {
-      case T_STRING:
+    const VALUE klass = RBASIC_CLASS(value);
+    if (klass == rb_cString) {
         return rb_enc_str_new(RSTRING_PTR(value), RSTRING_LEN(value), rb_enc_get(value));
-      case T_ARRAY: {
+    }
+    if (klass == rb_cArray) {
         VALUE copy = rb_ary_new_capa(RARRAY_LEN(value));
 
         for (long i = 0; i < RARRAY_LEN(value); i++) {
-            VALUE element = main_constant_copy(RARRAY_AREF(value, i), depth + 1);
+            VALUE element = main_constant_copy(RARRAY_AREF(value, i), depth + 1, left);
             if (UNDEF_P(element)) return Qundef;
             rb_ary_push(copy, element);
         }
         return copy;
-      }
-      case T_HASH: {
-        struct main_constant_hash hash = { rb_hash_new(), depth };
-
-        if (FL_TEST_RAW(value, RHASH_PROC_DEFAULT) || !rb_ractor_shareable_p(RHASH_IFNONE(value))) return Qundef;
-        RHASH_SET_IFNONE(hash.copy, RHASH_IFNONE(value));
-        rb_hash_foreach(value, main_constant_copy_pair, (VALUE)&hash);
-        return hash.copy;
-      }
-      default:
-        return Qundef;
     }
+    if (klass == rb_cHash && !FL_TEST_RAW(value, RHASH_PROC_DEFAULT) && !RTEST(rb_hash_compare_by_id_p(value))) {
+        struct main_constant_copy copy = { rb_hash_new(), depth, left };
+
+        if (!rb_ractor_shareable_p(RHASH_IFNONE(value))) return Qundef;
+        RHASH_SET_IFNONE(copy.hash, RHASH_IFNONE(value));
+        rb_hash_foreach(value, main_constant_copy_pair, (VALUE)&copy);
+        return copy.hash;
+    }
+    return Qundef;
 }
 
 static int
 main_constant_copy_pair(VALUE key, VALUE value, VALUE arg)
 {
-    struct main_constant_hash *hash = (struct main_constant_hash *)arg;
-    bool calls_ruby = !SYMBOL_P(key) && !(RB_TYPE_P(key, T_STRING) && rb_obj_class(key) == rb_cString); /* its hash and eql? */
-    VALUE copy = calls_ruby ? Qundef : main_constant_copy(value, hash->depth + 1);
+    struct main_constant_copy *into = (struct main_constant_copy *)arg;
+    const bool plain_key = STATIC_SYM_P(key) || (!SPECIAL_CONST_P(key) &&
+        (RBASIC_CLASS(key) == rb_cString || RBASIC_CLASS(key) == rb_cSymbol));
+    VALUE key_copy = plain_key ? main_constant_copy(key, into->depth + 1, into->left) : Qundef;
+    VALUE copy = UNDEF_P(key_copy) ? Qundef : main_constant_copy(value, into->depth + 1, into->left);
 
     if (UNDEF_P(copy)) {
-        hash->copy = Qundef;
+        into->hash = Qundef;
         return ST_STOP;
     }
-    rb_hash_aset(hash->copy, main_constant_copy(key, 0), copy);
+    rb_hash_aset(into->hash, key_copy, copy);
     return ST_CONTINUE;
 }
 
 static void
 main_constant_copy_hash(VALUE value, void *copy)
 {
-    if (RB_TYPE_P(value, T_HASH)) *(VALUE *)copy = main_constant_copy(value, 0);
+    int left = MAIN_CONSTANT_OBJECTS;
+
+    if (RB_TYPE_P(value, T_HASH)) *(VALUE *)copy = main_constant_copy(value, 0, &left);
 }
 
 VALUE
@@ -188,5 +195,5 @@ rb_ractor_constant_hash(VALUE module, ID name)
     VALUE copy = Qundef;
 
     if (!rb_ractor_main_p()) rb_ractor_with_constant(module, name, main_constant_copy_hash, &copy);
-    return UNDEF_P(copy) ? rb_const_get_at(module, name) : copy;
+    return UNDEF_P(copy) ? rb_const_get(module, name) : copy;
 }

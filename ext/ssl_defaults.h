@@ -9,69 +9,233 @@
 **********************************************************************/
 
 /*
- * Part of ext/openssl/ossl_ssl.c.
+ * Part of ext/openssl/ossl_x509store.c.
  *
  * Problem.  SSLContext#set_params, and so Net::HTTP, needs DEFAULT_PARAMS and
  * DEFAULT_CERT_STORE, which are main's.  Programs change both.  SSLSocket#gets needs $/.
  *
- * Solution.  The parameters are copied.  The certificates are not: the context of another
- * Ractor has a reference to main's X509_STORE, whose contents OpenSSL locks and whose
- * references it counts atomically.  What main adds later counts there, too.
+ * Solution.  Both are copied, as they are when a Ractor asks: ractor/main_constant.h.
  *
- * Limits.  There is no Ruby object for that store, and SSLContext#cert_store is nil.
- * ca_file and ca_path that come after set_params would be added to it, for every Ractor:
- * that raises.  The store's verify_callback is not called, as it never is where the
- * context has its own, and a context of this extension always has.
+ *   what a store has         in the copy
+ *   certificates and lists   the same, by reference, if they come from files: nobody changes them, OpenSSL counts their
+ *   of revoked ones          references atomically and locks what it notes in them.  What Ruby has an object of as
+ *                            well, since add_cert or add_crl, may be changed by it at any time, and is duplicated.
+ *   folders to look in       the same
+ *   flags, time, purpose ... the same
+ *   verify_callback          is main's: such a store is refused
+ *
+ * What Ruby has an object of, and the folders, OpenSSL does not tell: they are noted, in the store's ex_data.  The Ractor
+ * that has the store writes there; who copies it reads while that one stands.
+ *
+ * Limits.  What main adds or revokes later does not count for a context that is made.
  */
 
-#include "ruby/ruby.h"
 #include "ruby/ractor.h"
+#include "ruby/st.h"
+#include "ruby/util.h"
 #include "../ractor/main_constant.h"
 
-/* SSLContext.default_params, private: DEFAULT_PARAMS, or a copy.  Any Ractor. */
-static VALUE
-ossl_sslctx_s_default_params(VALUE klass)
+static VALUE ossl_x509store_alloc(VALUE klass);
+static VALUE ossl_x509store_initialize(int argc, VALUE *argv, VALUE self);
+static VALUE ossl_x509store_add_path(VALUE self, VALUE dir);
+
+struct ossl_x509store_notes {
+    st_table *aliased; /* X509 and X509_CRL, or NULL */
+    char **dirs;       /* as X509_LOOKUP_add_dir wants them */
+    int dirs_cnt;
+};
+
+static int store_ex_notes_idx;
+
+/* A store goes: whoever drops the last reference. */
+static void
+ossl_x509store_notes_free(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl, void *argp)
 {
-    return rb_ractor_constant_hash(cSSLContext, rb_intern("DEFAULT_PARAMS"));
+    struct ossl_x509store_notes *notes = ptr;
+    if (!notes) return;
+
+    for (int i = 0; i < notes->dirs_cnt; i++) xfree(notes->dirs[i]);
+    xfree(notes->dirs);
+    if (notes->aliased) st_free_table(notes->aliased);
+    xfree(notes);
 }
 
-/* Buffering#default_eol, private: $/.  Any Ractor; raises Ractor::IsolationError where main has set it to what is not shareable. */
+static struct ossl_x509store_notes *
+ossl_x509store_notes(X509_STORE *store)
+{
+    struct ossl_x509store_notes *notes = X509_STORE_get_ex_data(store, store_ex_notes_idx);
+
+    if (!notes) {
+        notes = ZALLOC(struct ossl_x509store_notes);
+        X509_STORE_set_ex_data(store, store_ex_notes_idx, notes);
+    }
+    return notes;
+}
+
+/* +store+ will have +object+, of which Ruby has an object as well. */
+static void
+ossl_x509store_note_alias(X509_STORE *store, void *object)
+{
+    struct ossl_x509store_notes *notes = ossl_x509store_notes(store);
+
+    if (!notes->aliased) notes->aliased = st_init_numtable();
+    st_insert(notes->aliased, (st_data_t)object, Qtrue);
+}
+
+/* +store+ will look in +dirs+. */
+static void
+ossl_x509store_note_dirs(X509_STORE *store, const char *dirs)
+{
+    struct ossl_x509store_notes *notes = ossl_x509store_notes(store);
+
+    for (int i = 0; i < notes->dirs_cnt; i++) {
+        if (!strcmp(notes->dirs[i], dirs)) return;
+    }
+    REALLOC_N(notes->dirs, char *, notes->dirs_cnt + 1);
+    notes->dirs[notes->dirs_cnt] = ruby_strdup(dirs);
+    notes->dirs_cnt++;
+}
+
+/* +store+ will look where OpenSSL looks. */
+static void
+ossl_x509store_note_default_dirs(X509_STORE *store)
+{
+    const char *dirs = getenv(X509_get_default_cert_dir_env());
+
+    ossl_x509store_note_dirs(store, dirs ? dirs : X509_get_default_cert_dir());
+}
+
+struct ossl_x509store_copy {
+    VALUE dirs;          /* an Array, or Qfalse: there is no store */
+    const char *refused; /* why it can't be copied */
+    STACK_OF(X509) *certs;
+    STACK_OF(X509_CRL) *crls;
+    X509_VERIFY_PARAM *param;
+};
+
+/* Takes what +value+, a Store, has into a copy.  All others stand. */
+static void
+ossl_x509store_take(VALUE value, void *arg)
+{
+    struct ossl_x509store_copy *copy = arg;
+    if (!rb_typeddata_is_kind_of(value, &ossl_x509store_type)) return;
+
+    X509_STORE *store = RTYPEDDATA_DATA(value);
+    struct ossl_x509store_notes *notes = X509_STORE_get_ex_data(store, store_ex_notes_idx);
+    VALUE proc = (VALUE)X509_STORE_get_ex_data(store, store_ex_verify_cb_idx);
+    STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(store);
+
+    copy->dirs = rb_ary_new();
+    if (RTEST(proc)) copy->refused = "it has a verify_callback";
+    if (copy->refused) return;
+
+    for (int i = 0; notes && i < notes->dirs_cnt; i++) rb_ary_push(copy->dirs, rb_str_new_cstr(notes->dirs[i]));
+    for (int i = 0; i < sk_X509_OBJECT_num(objects); i++) {
+        X509_OBJECT *object = sk_X509_OBJECT_value(objects, i);
+        X509 *cert = X509_OBJECT_get0_X509(object);
+        X509_CRL *crl = X509_OBJECT_get0_X509_CRL(object);
+        const bool aliased = notes && notes->aliased && st_is_member(notes->aliased, (st_data_t)(cert ? (void *)cert : crl));
+
+        if (cert) {
+            if (!aliased) X509_up_ref(cert);
+            else if (!(cert = X509_dup(cert))) copy->refused = "X509_dup";
+            if (cert) sk_X509_push(copy->certs, cert);
+        }
+        else if (crl) {
+            if (!aliased) X509_CRL_up_ref(crl);
+            else if (!(crl = X509_CRL_dup(crl))) copy->refused = "X509_CRL_dup";
+            if (crl) sk_X509_CRL_push(copy->crls, crl);
+        }
+    }
+    if (X509_VERIFY_PARAM_set1(copy->param, X509_STORE_get0_param(store)) != 1) copy->refused = "X509_VERIFY_PARAM_set1";
+}
+
+/* Fills the store of +args+[1] with the copy +args+[0]. */
 static VALUE
-ossl_buffering_default_eol(VALUE self)
+ossl_x509store_fill(VALUE ptr)
+{
+    VALUE *args = (VALUE *)ptr, self = args[1];
+    struct ossl_x509store_copy *copy = (struct ossl_x509store_copy *)args[0];
+    X509_STORE *store = GetX509StorePtr(self);
+
+    for (int i = 0; i < sk_X509_num(copy->certs); i++) {
+        X509 *cert = sk_X509_value(copy->certs, i);
+        if (X509_STORE_add_cert(store, cert) != 1) ossl_raise(eX509StoreError, "X509_STORE_add_cert");
+    }
+    for (int i = 0; i < sk_X509_CRL_num(copy->crls); i++) {
+        if (X509_STORE_add_crl(store, sk_X509_CRL_value(copy->crls, i)) != 1) ossl_raise(eX509StoreError, "X509_STORE_add_crl");
+    }
+    if (X509_STORE_set1_param(store, copy->param) != 1) ossl_raise(eX509StoreError, "X509_STORE_set1_param");
+    for (long i = 0; i < RARRAY_LEN(copy->dirs); i++) ossl_x509store_add_path(self, RARRAY_AREF(copy->dirs, i));
+    return self;
+}
+
+/* Copies main's DEFAULT_CERT_STORE into the store of +args+[1]. */
+static VALUE
+ossl_x509store_copy_default(VALUE ptr)
+{
+    struct ossl_x509store_copy *copy = (struct ossl_x509store_copy *)((VALUE *)ptr)[0];
+    VALUE context = rb_path2class("OpenSSL::SSL::SSLContext");
+
+    if (!copy->certs || !copy->crls || !copy->param) ossl_raise(eX509StoreError, NULL);
+    rb_ractor_with_constant(context, rb_intern("DEFAULT_CERT_STORE"), ossl_x509store_take, copy);
+    if (!RTEST(copy->dirs)) rb_raise(rb_eTypeError, "DEFAULT_CERT_STORE is no OpenSSL::X509::Store");
+    if (copy->refused) {
+        rb_raise(rb_path2class("Ractor::IsolationError"), "can not copy main's DEFAULT_CERT_STORE: %s", copy->refused);
+    }
+    return ossl_x509store_fill(ptr);
+}
+
+static VALUE
+ossl_x509store_copy_free(VALUE ptr)
+{
+    struct ossl_x509store_copy *copy = (struct ossl_x509store_copy *)ptr;
+
+    sk_X509_pop_free(copy->certs, X509_free);
+    sk_X509_CRL_pop_free(copy->crls, X509_CRL_free);
+    X509_VERIFY_PARAM_free(copy->param);
+    return Qnil;
+}
+
+/* OpenSSL::SSL.main_default_cert_store: a new Store, a copy of DEFAULT_CERT_STORE.  Any Ractor but main; raises
+ * Ractor::IsolationError where that can't be copied. */
+static VALUE
+ossl_ssl_s_main_default_cert_store(VALUE module)
+{
+    struct ossl_x509store_copy copy = {
+        Qfalse, NULL, sk_X509_new_null(), sk_X509_CRL_new_null(), X509_VERIFY_PARAM_new()
+    };
+    VALUE args[2] = { (VALUE)&copy, ossl_x509store_initialize(0, NULL, ossl_x509store_alloc(cX509Store)) };
+    VALUE store = rb_ensure(ossl_x509store_copy_default, (VALUE)args, ossl_x509store_copy_free, (VALUE)&copy);
+
+    RB_GC_GUARD(copy.dirs);
+    return store;
+}
+
+/* OpenSSL::SSL.main_default_params: a copy of DEFAULT_PARAMS.  Any Ractor but main. */
+static VALUE
+ossl_ssl_s_main_default_params(VALUE module)
+{
+    return rb_ractor_constant_hash(rb_path2class("OpenSSL::SSL::SSLContext"), rb_intern("DEFAULT_PARAMS"));
+}
+
+/* OpenSSL::Buffering.main_eol: $/.  Any Ractor; raises Ractor::IsolationError where main has set it to what is not shareable. */
+static VALUE
+ossl_buffering_s_main_eol(VALUE module)
 {
     return rb_ractor_shareable_p(rb_rs) ? rb_rs : rb_gv_get("$/");
 }
 
-struct ossl_sslctx_default_store {
-    VALUE klass;
-    X509_STORE *store; /* NULL: none has been found */
-};
-
 static void
-ossl_sslctx_take_store(VALUE value, void *arg)
+ossl_define_main_defaults(void)
 {
-    struct ossl_sslctx_default_store *found = arg;
+    VALUE ssl = rb_define_module_under(mOSSL, "SSL"), buffering = rb_define_module_under(mOSSL, "Buffering");
 
-    if (!RTEST(rb_obj_is_kind_of(value, found->klass))) return;
-    found->store = GetX509StorePtr(value);
-    X509_STORE_up_ref(found->store);
-}
-
-/* Gives +ctx+ main's store where set_params has noted that it wants the default one.  Who makes the context ready, once. */
-static void
-ossl_sslctx_use_default_store(VALUE self, SSL_CTX *ctx)
-{
-    struct ossl_sslctx_default_store found = { Qnil, NULL };
-
-    if (!RTEST(rb_attr_get(self, rb_intern("@default_cert_store"))) || !NIL_P(rb_attr_get(self, id_i_cert_store))) return;
-    if (!NIL_P(rb_attr_get(self, id_i_ca_file)) || !NIL_P(rb_attr_get(self, id_i_ca_path))) {
-        rb_raise(rb_path2class("Ractor::IsolationError"),
-                 "can not add to main's default certificates from non-main Ractors: give ca_file and ca_path to set_params");
-    }
-    found.klass = rb_path2class("OpenSSL::X509::Store");
-    rb_ractor_with_constant(cSSLContext, rb_intern("DEFAULT_CERT_STORE"), ossl_sslctx_take_store, &found);
-    if (!found.store) ossl_raise(eSSLError, "DEFAULT_CERT_STORE is no OpenSSL::X509::Store");
-    SSL_CTX_set_cert_store(ctx, found.store);
+    store_ex_notes_idx = X509_STORE_get_ex_new_index(0, (void *)"store_ex_notes_idx", 0, 0, ossl_x509store_notes_free);
+    if (store_ex_notes_idx < 0) ossl_raise(eOSSLError, "X509_STORE_get_ex_new_index");
+    rb_define_singleton_method(ssl, "main_default_cert_store", ossl_ssl_s_main_default_cert_store, 0);
+    rb_define_singleton_method(ssl, "main_default_params", ossl_ssl_s_main_default_params, 0);
+    rb_define_singleton_method(buffering, "main_eol", ossl_buffering_s_main_eol, 0);
 }
 
 #endif /* LOCKFREE_EXT_SSL_DEFAULTS_H */
