@@ -245,6 +245,26 @@ class TestLockfreeLibraries < Test::Unit::TestCase
     RUBY
   end
 
+  def test_racing_prime
+    libraries = Dir["#{TREE}/.bundle/gems/prime-*/lib"]
+    assert_equal(1, libraries.size, "prime is not in #{TREE}")
+    assert_same_in_ractors("$LOAD_PATH.unshift(#{libraries[0].dump}); require 'prime'", <<~'RUBY')
+      [Prime.each(50).to_a, Prime.prime?(97), Prime.first(10), Prime.prime_division(360), Prime.instance.equal?(Prime.instance),
+       Prime::EratosthenesGenerator.new.take(5), Prime::TrialDivisionGenerator.new.take(5), Prime.include?(7)]
+    RUBY
+  end
+
+  def test_racing_logger
+    assert_same_in_ractors('require "logger"; require "tmpdir"', <<~'RUBY')
+      Dir.mktmpdir do |folder|
+        logger = Logger.new("#{folder}/log", 2, 100, progname: "test")
+        5.times { logger.info("text") }
+        logger.close
+        Dir.children(folder).sort + [File.foreach("#{folder}/log").first[/# Logfile created on .* by (.*)/, 1]]
+      end
+    RUBY
+  end
+
   # The server is main's.
   def test_racing_resolv
     assert_ractors(<<~'RUBY')

@@ -49,22 +49,32 @@ def load_all(fixtures, libraries)
   adapt_fixtures
 end
 
-# What two fixtures keep in variables of their modules: each run has its own.
+# What fixtures keep in variables of their modules: each run has its own.
 def adapt_fixtures
   if defined?(DirSpecs)
     def DirSpecs.mock_dir(names = ["dir_specs_mock"]) = File.join(tmp(""), names)
   end
-  return unless defined?(TracePointSpec)
+  if defined?(TracePointSpec)
+    def TracePointSpec.target_thread? = Thread.current == SpecRun.current.thread
+  end
+  SocketSpecs.ipv6_available? if defined?(SocketSpecs) # the answer stays
+  return unless defined?(NetHTTPSpecs)
 
-  def TracePointSpec.target_thread? = Thread.current == SpecRun.current.thread
+  def NetHTTPSpecs.start_server = Ractor.current[:spec_server] = NetHTTPSpecs::SmallHTTPServer.new("127.0.0.1")
+  def NetHTTPSpecs.port = Ractor.current[:spec_server].port
+  def NetHTTPSpecs.stop_server = Ractor.current[:spec_server]&.close
 end
 
 # Tables that hundreds of examples read, and none changes; without what cannot be shared, a Random.
 def share_tables
   tables = [
     -> { MarshalSpec::DATA }, -> { MarshalSpec::DATA_19 }, -> { DirSpecs.mock_dir_files }, -> { TimeSpecs::Zones },
-    -> { HashSpecs.frozen_hash }, -> { HashSpecs.empty_frozen_hash }, -> { ArraySpecs::CHI_SQUARED_CRITICAL_VALUES }
+    -> { HashSpecs.frozen_hash }, -> { HashSpecs.empty_frozen_hash }, -> { ArraySpecs::CHI_SQUARED_CRITICAL_VALUES },
+    -> { YAMLSpecs::MULTIDOCUMENT }, -> { URISpec::NORMALIZED_FORMS }
   ]
+  Object.constants.grep(/\A(MD5|SHA\d+)Constants\z/).each do |digest|
+    tables.concat(Object.const_get(digest).constants.map { |name| -> { Object.const_get(digest).const_get(name) } })
+  end
   tables.each do |find|
     table = find.call
     table.select! { |_, value| shared?(value) } if Hash === table && !table.frozen?
