@@ -100,8 +100,8 @@ rb_ractor_others_p(void)
     return GET_VM()->ractor.cnt > 1;
 }
 
-/* What a constant may have to be copied: Arrays and Hashes in each other, and objects in all, where one that is met twice counts
- * twice. */
+/* What a constant may have to be copied: Arrays and Hashes in each other, and objects in all, where one that is met twice
+ * counts twice. */
 #define MAIN_CONSTANT_DEPTH 16
 #define MAIN_CONSTANT_OBJECTS 10000
 
@@ -141,9 +141,14 @@ main_constant_copy(VALUE value, int depth, int *left)
 
     const VALUE klass = RBASIC_CLASS(value);
     if (klass == rb_cString) {
-        return rb_enc_str_new(RSTRING_PTR(value), RSTRING_LEN(value), rb_enc_get(value));
+        VALUE copy = rb_enc_str_new(RSTRING_PTR(value), RSTRING_LEN(value), rb_enc_get(value));
+
+        RB_GC_GUARD(value); /* its bytes may lie in its slot */
+        return copy;
     }
     if (klass == rb_cArray) {
+        if (RARRAY_LEN(value) > *left) return Qundef;
+        *left -= (int)RARRAY_LEN(value);
         VALUE copy = rb_ary_new_capa(RARRAY_LEN(value));
 
         for (long i = 0; i < RARRAY_LEN(value); i++) {
@@ -173,7 +178,7 @@ main_constant_copy_pair(VALUE key, VALUE value, VALUE arg)
     VALUE key_copy = plain_key ? main_constant_copy(key, into->depth + 1, into->left) : Qundef;
     VALUE copy = UNDEF_P(key_copy) ? Qundef : main_constant_copy(value, into->depth + 1, into->left);
 
-    if (UNDEF_P(copy)) {
+    if (UNDEF_P(copy) || --*into->left < 0) {
         into->hash = Qundef;
         return ST_STOP;
     }

@@ -18,16 +18,21 @@
  *
  *   what a store has         in the copy
  *   certificates and lists   the same, by reference, if they come from files: nobody changes them, OpenSSL counts their
- *   of revoked ones          references atomically and locks what it notes in them.  What Ruby has an object of as
- *                            well, since add_cert or add_crl, may be changed by it at any time, and is duplicated.
+ *   of revoked ones (CRLs)   references atomically and locks what it notes in them.  What Ruby has an object of as
+ *                            well, since add_cert or add_crl, may be changed by it at any time: a duplicate, which is kept
+ *                            for the next copy, and made again where what it says has changed.
  *   folders to look in       the same
  *   flags, time, purpose ... the same
- *   verify_callback          is main's: such a store is refused
+ *   verify_callback, methods are main's: such a store is refused
+ *   of its own
  *
  * What Ruby has an object of, and the folders, OpenSSL does not tell: they are noted, in the store's ex_data.  The Ractor
- * that has the store writes there; who copies it reads while that one stands.
+ * that has the store writes there; who copies it reads and writes while that one stands.
  *
- * Limits.  What main adds or revokes later does not count for a context that is made.
+ * Limits.  What main adds or revokes later does not count for a context that is made.  Parameters and certificates are
+ * copied one after the other.  A CRL that Ruby has made or changed is read anew: OpenSSL looks at the reasons and extensions of
+ * its entries in the copy, in main's only once it has been read.  In the default folder a certificate has to have the name
+ * that c_rehash gives it.
  */
 
 #include "ruby/ractor.h"
@@ -39,13 +44,35 @@ static VALUE ossl_x509store_alloc(VALUE klass);
 static VALUE ossl_x509store_initialize(int argc, VALUE *argv, VALUE self);
 static VALUE ossl_x509store_add_path(VALUE self, VALUE dir);
 
+/* A certificate or a CRL of which Ruby has an object as well. */
+struct ossl_x509store_alias {
+    X509 *cert, *cert_copy;
+    X509_CRL *crl, *crl_copy; /* one of the two pairs; the copy is NULL before the first, or where it could not be made */
+    unsigned char *der;       /* what the copy was made of */
+    int der_len;
+};
+
 struct ossl_x509store_notes {
-    st_table *aliased; /* X509 and X509_CRL, or NULL */
+    st_table *aliases; /* by X509 or X509_CRL, which are kept, so that no other gets that address; or NULL */
     char **dirs;       /* as X509_LOOKUP_add_dir wants them */
     int dirs_cnt;
 };
 
 static int store_ex_notes_idx;
+
+static int
+ossl_x509store_alias_free(st_data_t object, st_data_t ptr, st_data_t arg)
+{
+    struct ossl_x509store_alias *alias = (struct ossl_x509store_alias *)ptr;
+
+    X509_free(alias->cert);
+    X509_free(alias->cert_copy);
+    X509_CRL_free(alias->crl);
+    X509_CRL_free(alias->crl_copy);
+    OPENSSL_free(alias->der);
+    xfree(alias);
+    return ST_CONTINUE;
+}
 
 /* A store goes: whoever drops the last reference. */
 static void
@@ -56,7 +83,10 @@ ossl_x509store_notes_free(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, 
 
     for (int i = 0; i < notes->dirs_cnt; i++) xfree(notes->dirs[i]);
     xfree(notes->dirs);
-    if (notes->aliased) st_free_table(notes->aliased);
+    if (notes->aliases) {
+        st_foreach(notes->aliases, ossl_x509store_alias_free, 0);
+        st_free_table(notes->aliases);
+    }
     xfree(notes);
 }
 
@@ -72,18 +102,56 @@ ossl_x509store_notes(X509_STORE *store)
     return notes;
 }
 
-/* +store+ will have +object+, of which Ruby has an object as well. */
+/* +store+ will have +cert+ or +crl+, the other is NULL: Ruby has an object of it as well. */
 static void
-ossl_x509store_note_alias(X509_STORE *store, void *object)
+ossl_x509store_note_alias(X509_STORE *store, X509 *cert, X509_CRL *crl)
 {
     struct ossl_x509store_notes *notes = ossl_x509store_notes(store);
+    const st_data_t object = cert ? (st_data_t)cert : (st_data_t)crl;
 
-    if (!notes->aliased) notes->aliased = st_init_numtable();
-    st_insert(notes->aliased, (st_data_t)object, Qtrue);
+    if (!notes->aliases) notes->aliases = st_init_numtable();
+    if (st_is_member(notes->aliases, object)) return;
+
+    struct ossl_x509store_alias *alias = ZALLOC(struct ossl_x509store_alias);
+    if (cert) X509_up_ref(alias->cert = cert); else X509_CRL_up_ref(alias->crl = crl);
+    st_insert(notes->aliases, object, (st_data_t)alias);
+}
+
+/* What +alias+ is in +store+ if it is +object+ there, or NULL.  All others stand. */
+static struct ossl_x509store_alias *
+ossl_x509store_alias(const struct ossl_x509store_notes *notes, const void *object)
+{
+    st_data_t alias = 0;
+
+    if (notes && notes->aliases) st_lookup(notes->aliases, (st_data_t)object, &alias);
+    return (struct ossl_x509store_alias *)alias;
+}
+
+/* Makes the copy of +alias+, with the trust settings of a certificate, unless there is one of what it says.  All others stand. */
+static bool
+ossl_x509store_alias_copy(struct ossl_x509store_alias *alias)
+{
+    unsigned char *der = NULL;
+    const int len = alias->cert ? i2d_X509_AUX(alias->cert, &der) : i2d_X509_CRL(alias->crl, &der);
+    const unsigned char *read = der;
+
+    if (len <= 0) return false;
+    if (alias->der && len == alias->der_len && !memcmp(der, alias->der, len)) {
+        OPENSSL_free(der);
+        return alias->cert_copy || alias->crl_copy;
+    }
+    OPENSSL_free(alias->der);
+    alias->der = der;
+    alias->der_len = len;
+    X509_free(alias->cert_copy);
+    X509_CRL_free(alias->crl_copy);
+    alias->cert_copy = alias->cert ? d2i_X509_AUX(NULL, &read, len) : NULL;
+    alias->crl_copy = alias->crl ? d2i_X509_CRL(NULL, &read, len) : NULL;
+    return alias->cert_copy || alias->crl_copy;
 }
 
 /* +store+ will look in +dirs+. */
-static void
+void
 ossl_x509store_note_dirs(X509_STORE *store, const char *dirs)
 {
     struct ossl_x509store_notes *notes = ossl_x509store_notes(store);
@@ -96,13 +164,24 @@ ossl_x509store_note_dirs(X509_STORE *store, const char *dirs)
     notes->dirs_cnt++;
 }
 
-/* +store+ will look where OpenSSL looks. */
+#if defined(__GLIBC__)
+char *secure_getenv(const char *name); /* <stdlib.h> has it for those who ask for GNU's extensions */
+#endif
+
+/* +store+ will look where OpenSSL looks, which trusts no environment that whoever started the program could make more of. */
 static void
 ossl_x509store_note_default_dirs(X509_STORE *store)
 {
+#if defined(__GLIBC__)
+    const char *dirs = secure_getenv(X509_get_default_cert_dir_env());
+#elif defined(HAVE_ISSETUGID)
+    const char *dirs = issetugid() ? NULL : getenv(X509_get_default_cert_dir_env());
+#else
     const char *dirs = getenv(X509_get_default_cert_dir_env());
+#endif
 
-    ossl_x509store_note_dirs(store, dirs ? dirs : X509_get_default_cert_dir());
+    if (!dirs) dirs = X509_get_default_cert_dir();
+    if (*dirs) ossl_x509store_note_dirs(store, dirs);
 }
 
 struct ossl_x509store_copy {
@@ -127,6 +206,7 @@ ossl_x509store_take(VALUE value, void *arg)
 
     copy->dirs = rb_ary_new();
     if (RTEST(proc)) copy->refused = "it has a verify_callback";
+    if (RBASIC_CLASS(value) != cX509Store) copy->refused = "it has methods of its own";
     if (copy->refused) return;
 
     for (int i = 0; notes && i < notes->dirs_cnt; i++) rb_ary_push(copy->dirs, rb_str_new_cstr(notes->dirs[i]));
@@ -134,18 +214,15 @@ ossl_x509store_take(VALUE value, void *arg)
         X509_OBJECT *object = sk_X509_OBJECT_value(objects, i);
         X509 *cert = X509_OBJECT_get0_X509(object);
         X509_CRL *crl = X509_OBJECT_get0_X509_CRL(object);
-        const bool aliased = notes && notes->aliased && st_is_member(notes->aliased, (st_data_t)(cert ? (void *)cert : crl));
+        struct ossl_x509store_alias *alias = ossl_x509store_alias(notes, cert ? (void *)cert : crl);
 
-        if (cert) {
-            if (!aliased) X509_up_ref(cert);
-            else if (!(cert = X509_dup(cert))) copy->refused = "X509_dup";
-            if (cert) sk_X509_push(copy->certs, cert);
+        if (alias) {
+            if (!ossl_x509store_alias_copy(alias)) copy->refused = "one of its certificates or CRLs is not complete";
+            cert = alias->cert_copy;
+            crl = alias->crl_copy;
         }
-        else if (crl) {
-            if (!aliased) X509_CRL_up_ref(crl);
-            else if (!(crl = X509_CRL_dup(crl))) copy->refused = "X509_CRL_dup";
-            if (crl) sk_X509_CRL_push(copy->crls, crl);
-        }
+        if (cert && X509_up_ref(cert)) sk_X509_push(copy->certs, cert);
+        if (crl && X509_CRL_up_ref(crl)) sk_X509_CRL_push(copy->crls, crl);
     }
     if (X509_VERIFY_PARAM_set1(copy->param, X509_STORE_get0_param(store)) != 1) copy->refused = "X509_VERIFY_PARAM_set1";
 }
@@ -177,9 +254,10 @@ ossl_x509store_copy_default(VALUE ptr)
     struct ossl_x509store_copy *copy = (struct ossl_x509store_copy *)((VALUE *)ptr)[0];
     VALUE context = rb_path2class("OpenSSL::SSL::SSLContext");
 
-    if (!copy->certs || !copy->crls || !copy->param) ossl_raise(eX509StoreError, NULL);
+    if (!copy->certs || !copy->crls || !copy->param) ossl_raise(eX509StoreError, "no memory");
     rb_ractor_with_constant(context, rb_intern("DEFAULT_CERT_STORE"), ossl_x509store_take, copy);
     if (!RTEST(copy->dirs)) rb_raise(rb_eTypeError, "DEFAULT_CERT_STORE is no OpenSSL::X509::Store");
+    ossl_clear_error();
     if (copy->refused) {
         rb_raise(rb_path2class("Ractor::IsolationError"), "can not copy main's DEFAULT_CERT_STORE: %s", copy->refused);
     }

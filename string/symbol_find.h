@@ -122,6 +122,21 @@ get_id_serial_entry(rb_id_serial_t num, const enum id_entry_type t)
     return NIL_P(result) ? 0 : result;
 }
 
+/* Marks the names of all numbers as what must not move: C code has their bytes, by rb_id2name.  The collector, which will
+ * compact; all others stand. */
+void
+rb_sym_pin_names(void)
+{
+    VALUE ids = ruby_global_symbols.ids;
+
+    for (long i = 0; i < RARRAY_LEN(ids); i++) {
+        VALUE unit = RARRAY_AREF(ids, i);
+        if (NIL_P(unit)) continue;
+
+        for (long pos = ID_ENTRY_STR; pos < RARRAY_LEN(unit); pos += ID_ENTRY_SIZE) rb_gc_mark(RARRAY_AREF(unit, pos));
+    }
+}
+
 /* ---- Symbols by name ---------------------------------------------- */
 
 static bool

@@ -149,6 +149,57 @@ class TestLockfreeSSLDefaults < Test::Unit::TestCase
     RUBY
   end
 
+  # A context of main's adds to the default store what it is given after set_params.
+  def test_a_folder_of_a_context_of_main
+    assert_tls(<<~'RUBY')
+      folder = Dir.mktmpdir
+      $VERBOSE = nil
+      OpenSSL::SSL::SSLContext.const_set(:DEFAULT_CERT_STORE, OpenSSL::X509::Store.new)
+      mine = OpenSSL::SSL::SSLContext.new
+      mine.set_params
+      mine.ca_path = folder
+      mine.setup
+      File.write("#{folder}/#{CERT.subject.hash.to_s(16).rjust(8, "0")}.0", CERT.to_pem)
+      assert_equal(["hello"], in_ractors)
+      assert_equal("hello", get)
+      FileUtils.rm_rf(folder)
+    RUBY
+  end
+
+  # Both were added before, by another object; the address of the second one may be that of the next certificate.
+  def test_an_object_that_the_store_does_not_take
+    assert_tls(<<~'RUBY')
+      store = OpenSSL::SSL::SSLContext::DEFAULT_CERT_STORE
+      store.add_cert(CERT)
+      200.times { store.add_cert(OpenSSL::X509::Certificate.new(CERT.to_pem)) }
+      GC.start
+      200.times { OpenSSL::X509::Certificate.new(CERT.to_pem) }
+      assert_equal(["hello"], in_ractors)
+    RUBY
+  end
+
+  def test_a_store_that_cannot_be_copied
+    assert_tls(<<~'RUBY')
+      context = OpenSSL::SSL::SSLContext
+      in_ractor = Ractor.new(PORT) do |port|
+        loop do
+          Ractor.receive
+          refused = OpenSSL::SSL.main_default_cert_store rescue $!.message
+          Ractor.yield([refused, OpenSSL.errors, get(ca_file: CERTIFICATE)])
+        end
+      end
+      $VERBOSE = nil
+      ask = -> { in_ractor.send(nil).take }
+      context.const_set(:DEFAULT_CERT_STORE, OpenSSL::X509::Store.new)
+      context::DEFAULT_CERT_STORE.add_crl(OpenSSL::X509::CRL.new)
+      assert_equal(["can not copy main's DEFAULT_CERT_STORE: one of its certificates or CRLs is not complete", [], "hello"], ask.call)
+      context.const_set(:DEFAULT_CERT_STORE, Class.new(OpenSSL::X509::Store).new)
+      assert_equal("can not copy main's DEFAULT_CERT_STORE: it has methods of its own", ask.call[0])
+      context.const_set(:DEFAULT_CERT_STORE, OpenSSL::X509::Store.new.tap { |store| def store.verify(*) = false })
+      assert_equal("can not copy main's DEFAULT_CERT_STORE: it has methods of its own", ask.call[0])
+    RUBY
+  end
+
   # OpenSSL calls it where a side with a certificate builds its chain: it is main's Proc.
   def test_a_callback_of_main
     assert_tls(<<~'RUBY')

@@ -58,4 +58,46 @@ class TestLockfreeGCCompact < Test::Unit::TestCase
       assert_equal(Array.new(4) { |n| ["[#{n}, #{n}]", "n1#{n}"] }, ractors.map(&:take))
     RUBY
   end
+
+  # A name that a C string is made of, with an allocation in between: rb_class2name, rb_id2name. Stock: none, in each tenth and in
+  # half of them.
+  NAMES = <<~'RUBY'
+    def with_names(count)
+      Array.new(count) do |i|
+        junk = Array.new(3_000) { |k| "junk%08d" % k }
+        call, expected = yield i
+        junk.clear
+        GC.stress = true
+        text = call.call
+        GC.stress = false
+        [text, expected]
+      end.reject { |text, expected| text.include?(expected) }
+    end
+    GC.auto_compact = true
+  RUBY
+
+  def test_name_of_a_class
+    assert_separately(%w[--disable-gems], NAMES + <<~'RUBY', timeout: 60)
+      require "socket"
+      address = Socket.sockaddr_in(80, "127.0.0.1")
+      outer = Object.const_set(:Outer, Module.new)
+      wrong = with_names(100) do |i|
+        object = outer.const_set(:"K#{i}", Class.new(Addrinfo)).new(address)
+        [object.method(:inspect), "#<Outer::K#{i}: "]
+      end
+      assert_equal([], wrong)
+    RUBY
+  end
+
+  def test_name_of_an_id
+    assert_separately(%w[--disable-gems -W:no-experimental], NAMES + <<~'RUBY', timeout: 60)
+      wrong = Ractor.new do
+        with_names(60) do |i|
+          read = eval("proc { $name#{i} }")
+          [-> { read.call rescue $!.message }, " $name#{i} "]
+        end
+      end
+      assert_equal([], wrong.take)
+    RUBY
+  end
 end
