@@ -100,8 +100,8 @@ rb_ractor_others_p(void)
     return GET_VM()->ractor.cnt > 1;
 }
 
-/* What a constant may have to be copied: Arrays and Hashes in each other, and objects in all, where one that is met twice
- * counts twice. */
+/* What a constant may have to be copied: Arrays and Hashes in each other; elements, and objects that are copied, in all, where
+ * one that is met twice counts twice. */
 #define MAIN_CONSTANT_DEPTH 16
 #define MAIN_CONSTANT_OBJECTS 10000
 

@@ -30,9 +30,9 @@
  * that has the store writes there; who copies it reads and writes while that one stands.
  *
  * Limits.  What main adds or revokes later does not count for a context that is made.  Parameters and certificates are
- * copied one after the other.  A CRL that Ruby has made or changed is read anew: OpenSSL looks at the reasons and extensions of
- * its entries in the copy, in main's only once it has been read.  In the default folder a certificate has to have the name
- * that c_rehash gives it.
+ * copied one after the other.  What Ruby has an object of counts as it would if it were written and read: where Ruby has
+ * made or changed it since, OpenSSL goes in main by what it has noted of it before, or has not.  In the default folder a
+ * certificate has to have the name that c_rehash gives it.
  */
 
 #include "ruby/ractor.h"
@@ -102,19 +102,30 @@ ossl_x509store_notes(X509_STORE *store)
     return notes;
 }
 
-/* +store+ will have +cert+ or +crl+, the other is NULL: Ruby has an object of it as well. */
-static void
-ossl_x509store_note_alias(X509_STORE *store, X509 *cert, X509_CRL *crl)
+/* X509_STORE_add_cert or X509_STORE_add_crl: Ruby has an object of +cert+ or +crl+, of which the other is NULL, as well.  That is
+ * noted before others may stand, and forgotten where the store has had an equal one, and has not taken this one. */
+static int
+ossl_x509store_add(X509_STORE *store, X509 *cert, X509_CRL *crl)
 {
     struct ossl_x509store_notes *notes = ossl_x509store_notes(store);
-    const st_data_t object = cert ? (st_data_t)cert : (st_data_t)crl;
+    st_data_t object = cert ? (st_data_t)cert : (st_data_t)crl, noted = 0;
+    const int had = sk_X509_OBJECT_num(X509_STORE_get0_objects(store));
 
     if (!notes->aliases) notes->aliases = st_init_numtable();
-    if (st_is_member(notes->aliases, object)) return;
+    if (!st_is_member(notes->aliases, object)) {
+        struct ossl_x509store_alias *alias = ZALLOC(struct ossl_x509store_alias);
 
-    struct ossl_x509store_alias *alias = ZALLOC(struct ossl_x509store_alias);
-    if (cert) X509_up_ref(alias->cert = cert); else X509_CRL_up_ref(alias->crl = crl);
-    st_insert(notes->aliases, object, (st_data_t)alias);
+        noted = (st_data_t)alias;
+        if (cert) X509_up_ref(alias->cert = cert); else X509_CRL_up_ref(alias->crl = crl);
+        st_insert(notes->aliases, object, noted);
+    }
+
+    const int added = cert ? X509_STORE_add_cert(store, cert) : X509_STORE_add_crl(store, crl);
+    if (noted && sk_X509_OBJECT_num(X509_STORE_get0_objects(store)) == had) {
+        st_delete(notes->aliases, &object, &noted);
+        ossl_x509store_alias_free(object, noted, 0);
+    }
+    return added;
 }
 
 /* What +alias+ is in +store+ if it is +object+ there, or NULL.  All others stand. */
@@ -221,8 +232,8 @@ ossl_x509store_take(VALUE value, void *arg)
             cert = alias->cert_copy;
             crl = alias->crl_copy;
         }
-        if (cert && X509_up_ref(cert)) sk_X509_push(copy->certs, cert);
-        if (crl && X509_CRL_up_ref(crl)) sk_X509_CRL_push(copy->crls, crl);
+        if (cert && X509_up_ref(cert) && !sk_X509_push(copy->certs, cert)) copy->refused = "no memory";
+        if (crl && X509_CRL_up_ref(crl) && !sk_X509_CRL_push(copy->crls, crl)) copy->refused = "no memory";
     }
     if (X509_VERIFY_PARAM_set1(copy->param, X509_STORE_get0_param(store)) != 1) copy->refused = "X509_VERIFY_PARAM_set1";
 }
