@@ -218,12 +218,15 @@ class TestLockfreeLibraries < Test::Unit::TestCase
     RUBY
   end
 
+  # For +code+: loads a gem that is bundled with Ruby.
+  def require_bundled(name)
+    libraries = Dir["#{TREE}/.bundle/gems/#{name}-*/lib"]
+    assert_equal(1, libraries.size, "#{name} is not in #{TREE}")
+    "$LOAD_PATH.unshift(#{libraries[0].dump})\nrequire #{name.dump}\n"
+  end
+
   def test_racing_csv
-    libraries = Dir["#{TREE}/.bundle/gems/csv-*/lib"]
-    assert_equal(1, libraries.size, "csv is not in #{TREE}")
-    setup = <<~RUBY
-      $LOAD_PATH.unshift(#{libraries[0].dump})
-      require "csv"
+    setup = require_bundled("csv") + <<~RUBY
       require "tempfile"
       file = Tempfile.new
       file.write("A b,c\n1,2020-01-01\n2.5,x\n")
@@ -246,9 +249,7 @@ class TestLockfreeLibraries < Test::Unit::TestCase
   end
 
   def test_racing_prime
-    libraries = Dir["#{TREE}/.bundle/gems/prime-*/lib"]
-    assert_equal(1, libraries.size, "prime is not in #{TREE}")
-    assert_same_in_ractors("$LOAD_PATH.unshift(#{libraries[0].dump}); require 'prime'", <<~'RUBY')
+    assert_same_in_ractors(require_bundled("prime"), <<~'RUBY')
       [Prime.each(50).to_a, Prime.prime?(97), Prime.first(10), Prime.prime_division(360), Prime.instance.equal?(Prime.instance),
        Prime::EratosthenesGenerator.new.take(5), Prime::TrialDivisionGenerator.new.take(5), Prime.include?(7)]
     RUBY
