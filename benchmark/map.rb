@@ -260,9 +260,10 @@ module Map
 
   def count_row(row, pairs)
     compile(row)
-    turns = calibrate(0.002)
-    share = [turns / 2, 1].max
-    print "#{row.name.ljust(48)} #{on_over_off(pairs) { time(turns) }.round(3)}"
+    turns = calibrate(0.01)
+    share = [turns / 10, 1].max
+    begun = -> { time([turns / 50, 1].max) } # for some moments: then lines are known, and the timer thread ticks
+    print "#{row.name.ljust(48)} #{on_over_off(pairs, begun) { time(turns) }.round(3)}"
     print "  #{on_over_off([pairs / 2, 1].max) { ractors_once(8, share) }.round(3)}"
   rescue Ractor::Error => error
     print "  #{error.cause.class}"
@@ -270,12 +271,13 @@ module Map
     puts
   end
 
-  def on_over_off(pairs, &work)
+  def on_over_off(pairs, begun = nil, &work)
     RubyVM::Lockfree.waits_enable
     taken = { true => [], false => [] }
     pairs.times do |k|
       [k.odd?, k.even?].each do |on|
         on ? RubyVM::Lockfree.waits_enable : RubyVM::Lockfree.waits_disable
+        begun&.call
         taken[on] << work.call
       end
     end

@@ -24,7 +24,7 @@
 #define WAITS_NEVER UINT64_MAX
 #define WAITS_NESTED 4              /* compiles, collects meanwhile, waits for the lock or stops others */
 #define WAITS_LINES 8
-#define WAITS_CALLS 4
+#define WAITS_CALLS 32
 #define WAITS_CALL_FRAMES 3
 #define WAITS_RECORDS_MIN 16        /* powers of two, like the next two */
 #define WAITS_RECORDS_MAX 512       /* of a Ractor */
@@ -52,7 +52,6 @@ struct waits_line {
 /* A line that has called one of Ruby's own methods, as one does that reads a file in a loop: what waits_here has come to, and
  * where what it has waited for is counted. */
 struct waits_call {
-    const struct rb_iseq_constant_body *body;
     const VALUE *pc;
     ID mid;
     size_t freed;
@@ -60,11 +59,26 @@ struct waits_call {
     struct ractor_waits_record *record; /* or NULL; RACTOR_BLOCKS */
 };
 
+/* What a call that blocks for a moment needs lies at the beginning. */
 struct ractor_waits {
     enum ractor_waits_state state;
-    uint64_t since;             /* or WAITS_NEVER: not counted, nothing has passed */
-    struct ractor_waits_place at; /* where it came into the state */
     int works_at;               /* the cause, if others wait now, of what it is doing; or RACTOR_WAITS_OTHER */
+    uint64_t since;             /* or WAITS_NEVER: not counted, nothing has passed */
+    struct waits_call *call;    /* that it is in, while it blocks; or NULL */
+    struct ractor_waits_record *record; /* where that is counted, or NULL */
+    struct ractor_trace *trace; /* or NULL */
+    struct ractor_waits_place at; /* where it came into the state */
+
+    struct {
+        bool any;
+        uint64_t begun, lock_ns, stop_ns, stop_begun;
+        struct ractor_waits_place at, giver, stopper;
+    } unsettled;                /* the last wait for the lock */
+
+    struct ractor_waits_sum states[RACTOR_WAITS_STATES];
+    struct waits_call calls[WAITS_CALLS];
+    struct waits_line lines[WAITS_LINES];
+    struct waits_table table;
 
     unsigned int depth;
     struct {
@@ -76,21 +90,7 @@ struct ractor_waits {
     unsigned int gives;         /* of the lock, as the wait for it began; and how long there had been stops */
     uint64_t stopped_ns;
 
-    struct {
-        bool any;
-        uint64_t begun, lock_ns, stop_ns, stop_begun;
-        struct ractor_waits_place at, giver, stopper;
-    } unsettled;                /* the last wait for the lock */
-
-    struct ractor_waits_sum states[RACTOR_WAITS_STATES];
-    struct waits_table table;
-    struct waits_line lines[WAITS_LINES];
-    struct waits_call calls[WAITS_CALLS];
-    struct waits_call *call;    /* that it is in, while it blocks; or NULL */
-
     uint64_t begun, before;     /* counted since, and before counting was disabled */
-
-    struct ractor_trace *trace; /* or NULL */
     uint64_t message;           /* for which it is made ready: an arrow's number, or 0 */
 };
 
@@ -248,9 +248,24 @@ waits_here(struct ractor_waits *w, const rb_execution_context_t *ec)
     return (struct ractor_waits_place){ .mid = mid, .what = w->works_at ? w->works_at : what };
 }
 
-/* The call that +ec+ is in; NULL: its frames have to be looked at.  The same caller, method and pc have come to the same place
- * before, unless an iseq has been freed since. */
+/* Puts into +call+ what +ec+ is in, in +mid+ of C that +caller+ has called; NULL: its frames have to be looked at. */
+NOINLINE(static struct waits_call *waits_call_fill(struct ractor_waits *w, struct waits_call *call,
+                                                   const rb_execution_context_t *ec, const rb_control_frame_t *caller, ID mid));
+
 static struct waits_call *
+waits_call_fill(struct ractor_waits *w, struct waits_call *call, const rb_execution_context_t *ec,
+                const rb_control_frame_t *caller, ID mid)
+{
+    size_t freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
+
+    if (mid == idInitialize || waits_internal_p(caller->iseq)) return NULL;
+    *call = (struct waits_call){ .pc = caller->pc, .mid = mid, .freed = freed, .place = waits_here(w, ec) };
+    return call;
+}
+
+/* The call that +ec+ is in; NULL: its frames have to be looked at.  The same instruction has called a method of the same name
+ * before, and has come to the same place, unless an iseq has been freed since. */
+static inline struct waits_call *
 waits_call_of(struct ractor_waits *w, const rb_execution_context_t *ec)
 {
     if (!ec || !ec->vm_stack || !ec->cfp || w->works_at) return NULL;
@@ -263,17 +278,12 @@ waits_call_of(struct ractor_waits *w, const rb_execution_context_t *ec)
     if (caller == cfp || !caller->iseq || !VM_FRAME_RUBYFRAME_P(caller)) return NULL;
 
     const rb_callable_method_entry_t *me = (const rb_callable_method_entry_t *)cfp->ep[VM_ENV_DATA_INDEX_ME_CREF];
-    if (!me || !me->def || me->def->original_id == idInitialize) return NULL;
+    if (!me || !me->def) return NULL;
 
-    const struct rb_iseq_constant_body *body = ISEQ_BODY(caller->iseq);
     struct waits_call *call = &w->calls[((uintptr_t)caller->pc >> 3) % WAITS_CALLS];
-    size_t freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
     ID mid = me->def->original_id;
-    if (call->pc == caller->pc && call->body == body && call->mid == mid && call->freed == freed) return call;
-
-    if (waits_internal_p(caller->iseq)) return NULL;
-    *call = (struct waits_call){ .body = body, .pc = caller->pc, .mid = mid, .freed = freed, .place = waits_here(w, ec) };
-    return call;
+    bool same = call->pc == caller->pc && call->mid == mid && call->freed == __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
+    return same ? call : waits_call_fill(w, call, ec, caller, mid);
 }
 
 /* ---- the table of a Ractor */
@@ -378,6 +388,7 @@ waits_note(struct ractor_waits *w, struct ractor_waits_place at, enum ractor_wai
         waits_record(&w->table, WAITS_RECORDS_MAX, &at, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
     if (w->table.records != records) { /* it has grown */
         for (int i = 0; i < WAITS_CALLS; i++) w->calls[i].record = NULL;
+        w->record = NULL;
     }
     return record;
 }
@@ -448,7 +459,7 @@ static void
 waits_note_here(struct ractor_waits *w, uint64_t ns, bool ended)
 {
     struct ractor_waits_record *record = waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
-    if (w->call) w->call->record = record;
+    if (w->call) w->record = w->call->record = record;
 }
 
 /* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted.  A thread that reads a
@@ -458,13 +469,13 @@ waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
 {
     uint64_t ns = waits_between(w->since, now);
 
-    if (w->trace && ns > 0) ractor_trace_slice(w->trace, w->state, &w->at, w->since, ns, NULL);
+    if (UNLIKELY(w->trace != NULL) && ns > 0) ractor_trace_slice(w->trace, w->state, &w->at, w->since, ns, NULL);
     w->states[w->state].ns += ns;
     w->since += ns;
     if (w->state == RACTOR_RUNS) return;
 
-    struct ractor_waits_record *record = w->call ? w->call->record : NULL;
-    if (record && record->at.what == (int)w->state) {
+    struct ractor_waits_record *record = w->record;
+    if (record) {
         record->sum.ns += ns;
         record->sum.count += ended;
     }
@@ -480,6 +491,7 @@ waits_enter(struct ractor_waits *w, enum ractor_waits_state state, const struct 
     w->states[state].count++;
     w->at = *at;
     w->call = NULL;
+    w->record = NULL;
 }
 
 /* From the present state, to come back to it.  +ec+ NULL: at the same line. */
@@ -703,10 +715,20 @@ waits_switch(struct ractor_waits *w, enum ractor_waits_state state, const struct
 
     waits_settle(w);
     waits_pass(w, now, true);
-    if (w->trace) ractor_trace_flush(w->trace, now);
+    if (UNLIKELY(w->trace != NULL)) ractor_trace_flush(w->trace, now);
     waits_enter(w, state, at);
     w->depth = 0;
     w->works_at = RACTOR_WAITS_OTHER;
+}
+
+/* At a place that is yet to be looked for in +ec+. */
+NOINLINE(static void waits_switch_here(struct ractor_waits *w, enum ractor_waits_state state, const rb_execution_context_t *ec));
+
+static void
+waits_switch_here(struct ractor_waits *w, enum ractor_waits_state state, const rb_execution_context_t *ec)
+{
+    struct ractor_waits_place at = waits_here(w, ec);
+    waits_switch(w, state, &at);
 }
 
 /* +th+, the current one, lets go of its Ractor, which +next+ is to run, or nobody. */
@@ -721,10 +743,10 @@ rb_ractor_waits_leave(rb_thread_t *th, const rb_thread_t *next)
     if (call) {
         waits_switch(w, state, &call->place);
         w->call = call;
+        w->record = call->record && call->record->at.what == (int)state ? call->record : NULL;
     }
     else {
-        struct ractor_waits_place at = waits_here(w, th->ec);
-        waits_switch(w, state, &at);
+        waits_switch_here(w, state, th->ec);
     }
 }
 
@@ -768,7 +790,7 @@ rb_ractor_waits_resume(rb_thread_t *th)
     struct ractor_waits *w = th->ractor->waits;
     if (!w || w->state == RACTOR_RUNS) return;
     waits_switch(w, RACTOR_RUNS, &waits_nobody);
-    if (!w->trace) return;
+    if (LIKELY(w->trace == NULL)) return;
 
     waits_trace_carrier(w, th);
     if (w->message) ractor_trace_arrow(w->trace, false, "message", w->message, w->since);
@@ -788,6 +810,23 @@ waits_copy_name(char *name, size_t size, const rb_ractor_t *r)
     name[len] = '\0';
 }
 
+/* Forgets where lines are counted, and what they are. */
+static void
+waits_forget_calls(struct ractor_waits *w)
+{
+    w->call = NULL;
+    w->record = NULL;
+    MEMZERO(w->calls, struct waits_call, WAITS_CALLS);
+}
+
+/* Whoever makes it ready while the flag is off, or is about to be on, adds nothing. */
+static void
+waits_begin_at(struct ractor_waits *w, uint64_t now)
+{
+    w->begun = now;
+    w->since = RACTOR_WAITS_ON() ? now : WAITS_NEVER;
+}
+
 static void
 waits_start(struct ractor_waits *w, const rb_ractor_t *r, enum ractor_waits_state state, uint64_t now)
 {
@@ -796,12 +835,11 @@ waits_start(struct ractor_waits *w, const rb_ractor_t *r, enum ractor_waits_stat
     waits_copy_name(name, sizeof(name), r);
     if (!w->trace) w->trace = ractor_trace_new(rb_ractor_id(r), name);
     if (w->trace && state == RACTOR_RUNS) waits_trace_carrier(w, r->threads.sched.running);
-    w->call = NULL;
-    MEMZERO(w->calls, struct waits_call, WAITS_CALLS);
+    waits_forget_calls(w);
     MEMZERO(w->lines, struct waits_line, WAITS_LINES); /* iseqs may have been freed while nobody counted */
     w->message = 0;
     w->state = state;
-    w->since = w->begun = now;
+    waits_begin_at(w, now);
     w->depth = 0;
     w->works_at = RACTOR_WAITS_OTHER;
     w->at = waits_nobody;
@@ -1025,11 +1063,10 @@ static void
 waits_forget(struct ractor_waits *w, uint64_t now)
 {
     waits_table_clear(&w->table);
-    w->call = NULL;
-    MEMZERO(w->calls, struct waits_call, WAITS_CALLS);
+    waits_forget_calls(w);
     MEMZERO(w->states, struct ractor_waits_sum, RACTOR_WAITS_STATES);
     w->unsettled.any = false;
-    w->since = w->begun = now;
+    waits_begin_at(w, now);
     w->before = 0;
 }
 

@@ -216,6 +216,54 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
     RUBY
   end
 
+  # Each is counted, whatever else its Ractor and the others do.
+  def test_calls_that_block_for_a_moment
+    assert_waits(<<~'RUBY')
+      Ractor.new { loop { RubyVM::Lockfree.waits; GC.start; sleep 0.001 } }
+      read, write = IO.pipe
+      Lockfree.waits_enable
+      50_000.times { write.write("x"); IO.select([read]); read.getbyte }
+      waits = Lockfree.waits
+      main = waits[:ractors].find { |ractor| ractor[:id] == 1 }
+      assert_whole(main)
+      assert_operator(main[:states][:blocked][:seconds], :>=, main[:seconds] * 0.2)
+      lines = waits[:waits].select { |line| line[:state] == :blocked && line[:path] == __FILE__ }
+      counted = lines.to_h { |line| line.values_at(:method, :count) }.slice(:write, :select, :getbyte)
+      assert_equal({ write: 50_000, select: 50_000, getbyte: 50_000 }, counted)
+      blocked = waits[:ractors].sum { |ractor| ractor[:states][:blocked][:seconds] }
+      assert_operator(lines.sum { |line| line[:seconds] }, :<=, blocked + 0.000001)
+    RUBY
+  end
+
+  def test_racing_reset_while_nobody_counts
+    assert_waits(<<~'RUBY')
+      Lockfree.waits_enable
+      readers = Array.new(3) do
+        Ractor.new do
+          read, write = IO.pipe
+          until Ractor.current[:ended]
+            50.times { write.write("x"); read.getbyte }
+            Ractor.current[:ended] = true if (Ractor.current[:turns] = (Ractor.current[:turns] || 0) + 1) == 600
+          end
+        end
+      end
+      resetting = Array.new(2) do
+        Ractor.new do
+          Array.new(150) do
+            RubyVM::Lockfree.waits_enable
+            RubyVM::Lockfree.waits_disable
+            RubyVM::Lockfree.waits_reset
+            RubyVM::Lockfree.waits_enable
+            rows = RubyVM::Lockfree.waits[:ractors]
+            rows.map { |row| row[:states].sum { |_, state| state[:seconds] } - row[:seconds] }.max
+          end.max
+        end
+      end
+      assert_operator(resetting.map(&:take).max, :<=, 0.00001)
+      readers.each(&:take)
+    RUBY
+  end
+
   def test_threads_of_a_ractor
     assert_waits(<<~'RUBY', "--ractor-stats=/dev/null")
       threads = Array.new(4) { |i| Thread.new { 3.times { sleep 0.01; 100_000.times { } } } }
