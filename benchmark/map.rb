@@ -262,7 +262,7 @@ module Map
     compile(row)
     turns = calibrate(0.01)
     share = [turns / 10, 1].max
-    begun = -> { time([turns / 50, 1].max) } # for some moments: then lines are known, and the timer thread ticks
+    begun = -> { time([turns / 50, 1].max) } # for some moments: then its lines are known
     print "#{row.name.ljust(48)} #{on_over_off(pairs, begun) { time(turns) }.round(3)}"
     print "  #{on_over_off([pairs / 2, 1].max) { ractors_once(8, share) }.round(3)}"
   rescue Ractor::Error => error
