@@ -241,26 +241,41 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
       readers = Array.new(3) do
         Ractor.new do
           read, write = IO.pipe
-          until Ractor.current[:ended]
-            50.times { write.write("x"); read.getbyte }
-            Ractor.current[:ended] = true if (Ractor.current[:turns] = (Ractor.current[:turns] || 0) + 1) == 600
-          end
+          30_000.times { write.write("x"); read.getbyte }
         end
       end
       resetting = Array.new(2) do
         Ractor.new do
           Array.new(150) do
-            RubyVM::Lockfree.waits_enable
-            RubyVM::Lockfree.waits_disable
-            RubyVM::Lockfree.waits_reset
-            RubyVM::Lockfree.waits_enable
-            rows = RubyVM::Lockfree.waits[:ractors]
-            rows.map { |row| row[:states].sum { |_, state| state[:seconds] } - row[:seconds] }.max
+            Lockfree.waits_enable
+            Lockfree.waits_disable
+            Lockfree.waits_reset
+            Lockfree.waits_enable
+            Lockfree.waits[:ractors].map { |ractor| sum(ractor) - ractor[:seconds] }.max
           end.max
         end
       end
       assert_operator(resetting.map(&:take).max, :<=, 0.00001)
       readers.each(&:take)
+    RUBY
+  end
+
+  # Another Ractor enables while threads are made ready. Of 120 children one was wrong in every other run.
+  def test_racing_enable_in_a_child
+    omit "no fork here" unless Process.respond_to?(:fork)
+    assert_waits(<<~'RUBY')
+      Lockfree.waits_enable
+      Lockfree.waits_disable
+      wrong = Array.new(120) do
+        child = fork do
+          20.times { Thread.new { loop { sleep 0.00003 } } }
+          sleep 0.003
+          ractors = Ractor.new { Lockfree.waits_enable; sleep 0.005; Lockfree.waits[:ractors] }.take
+          exit!(ractors.all? { |ractor| (sum(ractor) - ractor[:seconds]).abs < 0.001 })
+        end
+        Process.wait2(child).last.success? ? 0 : 1
+      end
+      assert_equal(0, wrong.sum)
     RUBY
   end
 
