@@ -45,44 +45,47 @@ struct waits_table {
 /* Where a frame was: what is known of an instruction, or of a method, which lies where no other one does until it is freed. */
 struct waits_line {
     const void *key;            /* the word before the pc, or the iseq's body */
-    size_t freed;
+    unsigned int freed;
     struct ractor_waits_place place;
 };
 
 /* A line that has called one of Ruby's own methods, as one does that reads a file in a loop: what waits_here has come to, and
- * where what it has waited for is counted. */
+ * what such calls have waited for that is not in the table yet, nor in the states' sums. */
 struct waits_call {
     const VALUE *pc;
-    ID mid;
-    size_t freed;
+    const void *me;             /* one that lies where it lay is called by the same name, as good as always */
     struct ractor_waits_place place;
-    struct ractor_waits_record *record; /* or NULL; RACTOR_BLOCKS */
+    struct ractor_waits_sum sum;
+    enum ractor_waits_state state; /* of that */
+    unsigned int freed;
 };
 
-/* What a call that blocks for a moment needs lies at the beginning. */
+#define WAITS_CACHE_LINE 64
+
+/* A call that blocks for a moment needs the first cache line, and that of the call. */
 struct ractor_waits {
-    enum ractor_waits_state state;
+    _Alignas(WAITS_CACHE_LINE) enum ractor_waits_state state;
     int works_at;               /* the cause, if others wait now, of what it is doing; or RACTOR_WAITS_OTHER */
     uint64_t since;             /* or WAITS_NEVER: not counted, nothing has passed */
-    struct waits_call *call;    /* that it is in, while it blocks; or NULL */
-    struct ractor_waits_record *record; /* where that is counted, or NULL */
+    struct waits_call *call;    /* where it came into the state; or NULL: at */
     struct ractor_trace *trace; /* or NULL */
-    struct ractor_waits_place at; /* where it came into the state */
+    unsigned int depth;
+    bool unsettled;             /* what lock_wait says is not in the table yet */
+    struct ractor_waits_sum states[RACTOR_WAITS_STATES];
+    struct ractor_waits_place at;
 
     struct {
-        bool any;
         uint64_t begun, lock_ns, stop_ns, stop_begun;
         struct ractor_waits_place at, giver, stopper;
-    } unsettled;                /* the last wait for the lock */
+    } lock_wait;                /* the last one */
 
-    struct ractor_waits_sum states[RACTOR_WAITS_STATES];
-    struct waits_call calls[WAITS_CALLS];
+    _Alignas(WAITS_CACHE_LINE) struct waits_call calls[WAITS_CALLS];
     struct waits_line lines[WAITS_LINES];
     struct waits_table table;
 
-    unsigned int depth;
     struct {
         enum ractor_waits_state state;
+        struct waits_call *call;
         struct ractor_waits_place at;
         int works_at;
     } outer[WAITS_NESTED];
@@ -115,7 +118,7 @@ static struct {
 } waits_paths = { .lock = RB_NATIVETHREAD_LOCK_INIT };
 
 /* How many iseqs have been freed, while somebody counted: where one lay another may lie now. */
-static size_t waits_freed;
+static unsigned int waits_freed;
 
 /* An iseq is about to be freed: by the collector, which may not stop others meanwhile. */
 void
@@ -201,7 +204,7 @@ waits_line(struct ractor_waits *w, const rb_iseq_t *iseq, const VALUE *pc)
     bool within = pc > body->iseq_encoded && pc <= body->iseq_encoded + body->iseq_size;
     const void *key = within ? (const void *)(pc - 1) : body;
     struct waits_line *known = &w->lines[((uintptr_t)key >> 3) % WAITS_LINES];
-    size_t freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
+    unsigned int freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
 
     if (known->key != key || known->freed != freed) {
         *known = (struct waits_line){ .key = key, .freed = freed, .place = waits_place_of(iseq, within ? pc : NULL) };
@@ -248,42 +251,45 @@ waits_here(struct ractor_waits *w, const rb_execution_context_t *ec)
     return (struct ractor_waits_place){ .mid = mid, .what = w->works_at ? w->works_at : what };
 }
 
-/* Puts into +call+ what +ec+ is in, in +mid+ of C that +caller+ has called; NULL: its frames have to be looked at. */
-NOINLINE(static struct waits_call *waits_call_fill(struct ractor_waits *w, struct waits_call *call,
-                                                   const rb_execution_context_t *ec, const rb_control_frame_t *caller, ID mid));
+static void waits_call_settle(struct ractor_waits *w, struct waits_call *call);
+
+/* Puts into +call+ what +ec+ is in, in +me+ of C that +caller+ has called; NULL: its frames have to be looked at. */
+NOINLINE(static struct waits_call *waits_call_fill(struct ractor_waits *w, struct waits_call *call, const rb_execution_context_t *ec,
+                                                   const rb_control_frame_t *caller, const rb_callable_method_entry_t *me));
 
 static struct waits_call *
 waits_call_fill(struct ractor_waits *w, struct waits_call *call, const rb_execution_context_t *ec,
-                const rb_control_frame_t *caller, ID mid)
+                const rb_control_frame_t *caller, const rb_callable_method_entry_t *me)
 {
-    size_t freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
+    unsigned int freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
 
-    if (mid == idInitialize || waits_internal_p(caller->iseq)) return NULL;
-    *call = (struct waits_call){ .pc = caller->pc, .mid = mid, .freed = freed, .place = waits_here(w, ec) };
+    if (!me->def || me->def->original_id == idInitialize || waits_internal_p(caller->iseq)) return NULL;
+    waits_call_settle(w, call);
+    *call = (struct waits_call){ .pc = caller->pc, .me = me, .freed = freed, .place = waits_here(w, ec) };
     return call;
 }
 
-/* The call that +ec+ is in; NULL: its frames have to be looked at.  The same instruction has called a method of the same name
- * before, and has come to the same place, unless an iseq has been freed since. */
+/* The call that +ec+ is in; NULL: its frames have to be looked at.  The same instruction has called the same method before,
+ * and has come to the same place, unless an iseq has been freed since. */
 static inline struct waits_call *
 waits_call_of(struct ractor_waits *w, const rb_execution_context_t *ec)
 {
-    if (!ec || !ec->vm_stack || !ec->cfp || w->works_at) return NULL;
-    const rb_control_frame_t *cfp = ec->cfp, *caller = cfp;
+    if (UNLIKELY(!ec || !ec->vm_stack || !ec->cfp || w->works_at)) return NULL;
+    const rb_control_frame_t *cfp = ec->cfp, *caller = RUBY_VM_PREVIOUS_CONTROL_FRAME(cfp);
+    if (UNLIKELY(VM_FRAME_TYPE(cfp) != VM_FRAME_MAGIC_CFUNC || cfp->self == rb_cStruct)) return NULL;
 
-    for (int i = 0; VM_FRAME_TYPE(caller) == VM_FRAME_MAGIC_CFUNC; i++) { /* #puts calls #write */
+    for (int i = 1; UNLIKELY(VM_FRAME_TYPE(caller) == VM_FRAME_MAGIC_CFUNC); i++) { /* #puts calls #write */
         if (i == WAITS_CALL_FRAMES || caller->self == rb_cStruct) return NULL;
         caller = RUBY_VM_PREVIOUS_CONTROL_FRAME(caller);
     }
-    if (caller == cfp || !caller->iseq || !VM_FRAME_RUBYFRAME_P(caller)) return NULL;
+    if (UNLIKELY(!caller->iseq || !VM_FRAME_RUBYFRAME_P(caller))) return NULL;
 
     const rb_callable_method_entry_t *me = (const rb_callable_method_entry_t *)cfp->ep[VM_ENV_DATA_INDEX_ME_CREF];
-    if (!me || !me->def) return NULL;
+    if (UNLIKELY(!me)) return NULL;
 
     struct waits_call *call = &w->calls[((uintptr_t)caller->pc >> 3) % WAITS_CALLS];
-    ID mid = me->def->original_id;
-    bool same = call->pc == caller->pc && call->mid == mid && call->freed == __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
-    return same ? call : waits_call_fill(w, call, ec, caller, mid);
+    bool same = call->pc == caller->pc && call->me == me && call->freed == __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
+    return LIKELY(same) ? call : waits_call_fill(w, call, ec, caller, me);
 }
 
 /* ---- the table of a Ractor */
@@ -354,9 +360,8 @@ waits_table_grow(struct waits_table *table, unsigned int max)
     return next.cnt < next.capa / 4 * 3;
 }
 
-/* To what +at+ waited for in +state+ because of +by+.  A place that is not known counts, too, as one without a line.  Where it
- * is counted; NULL: there is no room. */
-static struct ractor_waits_record *
+/* To what +at+ waited for in +state+ because of +by+. */
+static void
 waits_record(struct waits_table *table, unsigned int max, const struct ractor_waits_place *at,
              const struct ractor_waits_place *by, const struct ractor_waits_sum *sum)
 {
@@ -365,7 +370,7 @@ waits_record(struct waits_table *table, unsigned int max, const struct ractor_wa
     if (!record || !record->at.path) {
         if (table->cnt >= table->capa / 4 * 3 && !waits_table_grow(table, max)) {
             waits_drop(table, sum);
-            return NULL;
+            return;
         }
         record = waits_find(table, at, by);
         *record = (struct ractor_waits_record){ .at = *at, .by = *by };
@@ -373,24 +378,16 @@ waits_record(struct waits_table *table, unsigned int max, const struct ractor_wa
     }
     record->sum.count += sum->count;
     record->sum.ns += sum->ns;
-    return record;
 }
 
-static struct ractor_waits_record *
+/* A place that is not known counts, too, as one without a line. */
+static void
 waits_note(struct ractor_waits *w, struct ractor_waits_place at, enum ractor_waits_state state,
-           const struct ractor_waits_place *by, uint64_t ns, unsigned int count)
+           const struct ractor_waits_place *by, uint64_t ns, uint64_t count)
 {
-    const struct ractor_waits_record *records = w->table.records;
-
     at.what = state;
     if (!at.path) at.path = ""; /* in C, or a thread that begins or ends */
-    struct ractor_waits_record *record =
-        waits_record(&w->table, WAITS_RECORDS_MAX, &at, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
-    if (w->table.records != records) { /* it has grown */
-        for (int i = 0; i < WAITS_CALLS; i++) w->calls[i].record = NULL;
-        w->record = NULL;
-    }
-    return record;
+    waits_record(&w->table, WAITS_RECORDS_MAX, &at, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
 }
 
 /* ---- transitions */
@@ -405,83 +402,93 @@ waits_between(uint64_t begun, uint64_t now)
     return now > begun ? now - begun : 0;
 }
 
+/* Puts what such calls have waited for where it belongs. */
+static void
+waits_call_settle(struct ractor_waits *w, struct waits_call *call)
+{
+    struct ractor_waits_sum *sum = &call->sum;
+    if (sum->count == 0 && sum->ns == 0) return;
+
+    w->states[call->state].count += sum->count;
+    w->states[call->state].ns += sum->ns;
+    waits_note(w, call->place, call->state, &waits_nobody, sum->ns, sum->count);
+    MEMZERO(sum, struct ractor_waits_sum, 1);
+}
+
+/* Where it came into the present state. */
+static const struct ractor_waits_place *
+waits_at(const struct ractor_waits *w)
+{
+    return w->call ? &w->call->place : &w->at;
+}
+
 static void
 waits_trace_lock(struct ractor_waits *w, uint64_t begun, uint64_t ended)
 {
     if (ended <= begun) return;
-    ractor_trace_slice(w->trace, RACTOR_WAITS_FOR_LOCK, &w->unsettled.at, begun, ended - begun, &w->unsettled.giver);
+    ractor_trace_slice(w->trace, RACTOR_WAITS_FOR_LOCK, &w->lock_wait.at, begun, ended - begun, &w->lock_wait.giver);
 }
 
 /* The last wait for the lock, as slices: the stops in it as one, which lies where the last of them began, if there is room. */
 static void
 waits_trace_settled(struct ractor_waits *w)
 {
-    uint64_t begun = w->unsettled.begun, ended = begun + w->unsettled.lock_ns + w->unsettled.stop_ns;
-    uint64_t stop = w->unsettled.stop_begun > begun ? w->unsettled.stop_begun : begun;
+    uint64_t begun = w->lock_wait.begun, ended = begun + w->lock_wait.lock_ns + w->lock_wait.stop_ns;
+    uint64_t stop = w->lock_wait.stop_begun > begun ? w->lock_wait.stop_begun : begun;
 
-    if (w->unsettled.stop_ns == 0) {
+    if (w->lock_wait.stop_ns == 0) {
         waits_trace_lock(w, begun, ended);
         return;
     }
-    if (stop + w->unsettled.stop_ns > ended) stop = ended - w->unsettled.stop_ns;
+    if (stop + w->lock_wait.stop_ns > ended) stop = ended - w->lock_wait.stop_ns;
     waits_trace_lock(w, begun, stop);
-    ractor_trace_slice(w->trace, RACTOR_STANDS, &w->unsettled.at, stop, w->unsettled.stop_ns, &w->unsettled.stopper);
-    if (stop >= w->unsettled.stop_begun) ractor_trace_arrow(w->trace, false, "stop", w->unsettled.stop_begun, stop);
-    waits_trace_lock(w, stop + w->unsettled.stop_ns, ended);
+    ractor_trace_slice(w->trace, RACTOR_STANDS, &w->lock_wait.at, stop, w->lock_wait.stop_ns, &w->lock_wait.stopper);
+    if (stop >= w->lock_wait.stop_begun) ractor_trace_arrow(w->trace, false, "stop", w->lock_wait.stop_begun, stop);
+    waits_trace_lock(w, stop + w->lock_wait.stop_ns, ended);
 }
 
 /* What the last wait for the lock has cost. */
-NOINLINE(static void waits_settle_any(struct ractor_waits *w));
+NOINLINE(static void waits_settle_lock(struct ractor_waits *w));
 
 static void
-waits_settle_any(struct ractor_waits *w)
+waits_settle_lock(struct ractor_waits *w)
 {
-    w->unsettled.any = false;
+    w->unsettled = false;
     if (w->trace) waits_trace_settled(w);
-    if (w->unsettled.lock_ns > 0) {
-        waits_note(w, w->unsettled.at, RACTOR_WAITS_FOR_LOCK, &w->unsettled.giver, w->unsettled.lock_ns, 1);
+    if (w->lock_wait.lock_ns > 0) {
+        waits_note(w, w->lock_wait.at, RACTOR_WAITS_FOR_LOCK, &w->lock_wait.giver, w->lock_wait.lock_ns, 1);
     }
-    if (w->unsettled.stop_ns > 0) {
-        waits_note(w, w->unsettled.at, RACTOR_STANDS, &w->unsettled.stopper, w->unsettled.stop_ns, 1);
+    if (w->lock_wait.stop_ns > 0) {
+        waits_note(w, w->lock_wait.at, RACTOR_STANDS, &w->lock_wait.stopper, w->lock_wait.stop_ns, 1);
     }
 }
 
 static inline void
 waits_settle(struct ractor_waits *w)
 {
-    if (w->unsettled.any) waits_settle_any(w);
+    if (UNLIKELY(w->unsettled)) waits_settle_lock(w);
 }
 
-/* Adds +ns+ to where the present state began, for which nobody is to blame. */
-NOINLINE(static void waits_note_here(struct ractor_waits *w, uint64_t ns, bool ended));
-
+/* Until now all is to be in the table. */
 static void
-waits_note_here(struct ractor_waits *w, uint64_t ns, bool ended)
+waits_settle_all(struct ractor_waits *w)
 {
-    struct ractor_waits_record *record = waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
-    if (w->call) w->record = w->call->record = record;
+    waits_settle(w);
+    for (int i = 0; i < WAITS_CALLS; i++) waits_call_settle(w, &w->calls[i]);
 }
 
-/* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted.  A thread that reads a
- * file in a loop does this twice for each: so what is seldom is not in line. */
+/* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted.  A call was counted as it
+ * began.  A thread that reads a file in a loop does this twice for each. */
 static inline void
 waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
 {
     uint64_t ns = waits_between(w->since, now);
 
-    if (UNLIKELY(w->trace != NULL) && ns > 0) ractor_trace_slice(w->trace, w->state, &w->at, w->since, ns, NULL);
-    w->states[w->state].ns += ns;
+    if (UNLIKELY(w->trace != NULL) && ns > 0) ractor_trace_slice(w->trace, w->state, waits_at(w), w->since, ns, NULL);
     w->since += ns;
-    if (w->state == RACTOR_RUNS) return;
-
-    struct ractor_waits_record *record = w->record;
-    if (record) {
-        record->sum.ns += ns;
-        record->sum.count += ended;
-    }
-    else {
-        waits_note_here(w, ns, ended);
-    }
+    if (w->call) w->call->sum.ns += ns;
+    else w->states[w->state].ns += ns;
+    if (UNLIKELY(w->state != RACTOR_RUNS && !w->call)) waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
 }
 
 static void
@@ -491,7 +498,18 @@ waits_enter(struct ractor_waits *w, enum ractor_waits_state state, const struct 
     w->states[state].count++;
     w->at = *at;
     w->call = NULL;
-    w->record = NULL;
+}
+
+static inline void
+waits_enter_call(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call)
+{
+    if (UNLIKELY(call->state != state)) {
+        waits_call_settle(w, call);
+        call->state = state;
+    }
+    call->sum.count++;
+    w->state = state;
+    w->call = call;
 }
 
 /* From the present state, to come back to it.  +ec+ NULL: at the same line. */
@@ -501,13 +519,14 @@ waits_push(struct ractor_waits *w, const rb_execution_context_t *ec, enum ractor
     waits_settle(w);
     if (w->depth < WAITS_NESTED) {
         w->outer[w->depth].state = w->state;
-        w->outer[w->depth].at = w->at;
+        w->outer[w->depth].call = w->call;
+        w->outer[w->depth].at = *waits_at(w);
         w->outer[w->depth].works_at = w->works_at;
     }
     w->depth++;
     if (works_at) w->works_at = works_at;
 
-    struct ractor_waits_place at = ec ? waits_here(w, ec) : w->at;
+    struct ractor_waits_place at = ec ? waits_here(w, ec) : *waits_at(w);
     uint64_t now = waits_now();
     waits_pass(w, now, false);
     if (ec && w->trace) ractor_trace_flush(w->trace, now);
@@ -521,6 +540,7 @@ waits_pop(struct ractor_waits *w)
     if (w->depth == 0) return;
     if (--w->depth >= WAITS_NESTED) return;
     w->state = w->outer[w->depth].state;
+    w->call = w->outer[w->depth].call;
     w->at = w->outer[w->depth].at;
     w->works_at = w->outer[w->depth].works_at;
 }
@@ -582,14 +602,14 @@ rb_ractor_waits_lock_end(rb_thread_t *th, const struct rb_vm_lock *lock)
     uint64_t stop_ns = blame->stopped_ns > w->stopped_ns ? blame->stopped_ns - w->stopped_ns : 0;
     if (stop_ns > ns) stop_ns = ns;
 
-    w->unsettled.any = true;
-    w->unsettled.begun = w->since;
-    w->unsettled.stop_begun = blame->stop_begun;
-    w->unsettled.at = w->at;
-    w->unsettled.giver = blame->gives != w->gives ? blame->giver : waits_nobody;
-    w->unsettled.stopper = blame->stopper;
-    w->unsettled.stop_ns = stop_ns;
-    w->unsettled.lock_ns = ns - stop_ns;
+    w->unsettled = true;
+    w->lock_wait.begun = w->since;
+    w->lock_wait.stop_begun = blame->stop_begun;
+    w->lock_wait.at = w->at;
+    w->lock_wait.giver = blame->gives != w->gives ? blame->giver : waits_nobody;
+    w->lock_wait.stopper = blame->stopper;
+    w->lock_wait.stop_ns = stop_ns;
+    w->lock_wait.lock_ns = ns - stop_ns;
     w->states[RACTOR_STANDS].count += stop_ns > 0;
     w->states[RACTOR_STANDS].ns += stop_ns;
     w->states[RACTOR_WAITS_FOR_LOCK].ns += ns - stop_ns;
@@ -703,20 +723,21 @@ waits_state_of_sleeper(const rb_thread_t *th)
 {
     int status = th ? th->ractor_wait.status : wait_none;
 
+    if (LIKELY(status == wait_none)) return RACTOR_BLOCKS;
     if (status & wait_taking) return RACTOR_TAKES;
     if (status & wait_receiving) return RACTOR_RECEIVES;
     return status & wait_yielding ? RACTOR_YIELDS : RACTOR_BLOCKS;
 }
 
+/* The present state is over, and what it interrupted. */
 static inline void
-waits_switch(struct ractor_waits *w, enum ractor_waits_state state, const struct ractor_waits_place *at)
+waits_switch(struct ractor_waits *w)
 {
     uint64_t now = waits_now();
 
     waits_settle(w);
     waits_pass(w, now, true);
     if (UNLIKELY(w->trace != NULL)) ractor_trace_flush(w->trace, now);
-    waits_enter(w, state, at);
     w->depth = 0;
     w->works_at = RACTOR_WAITS_OTHER;
 }
@@ -728,7 +749,8 @@ static void
 waits_switch_here(struct ractor_waits *w, enum ractor_waits_state state, const rb_execution_context_t *ec)
 {
     struct ractor_waits_place at = waits_here(w, ec);
-    waits_switch(w, state, &at);
+    waits_switch(w);
+    waits_enter(w, state, &at);
 }
 
 /* +th+, the current one, lets go of its Ractor, which +next+ is to run, or nobody. */
@@ -738,16 +760,14 @@ rb_ractor_waits_leave(rb_thread_t *th, const rb_thread_t *next)
     struct ractor_waits *w = th->ractor->waits;
     if (!w) return;
 
-    enum ractor_waits_state state = next ? RACTOR_WAITS_TO_RUN : waits_state_of_sleeper(th);
+    enum ractor_waits_state state = UNLIKELY(next != NULL) ? RACTOR_WAITS_TO_RUN : waits_state_of_sleeper(th);
     struct waits_call *call = waits_call_of(w, th->ec);
-    if (call) {
-        waits_switch(w, state, &call->place);
-        w->call = call;
-        w->record = call->record && call->record->at.what == (int)state ? call->record : NULL;
-    }
-    else {
+    if (UNLIKELY(call == NULL)) {
         waits_switch_here(w, state, th->ec);
+        return;
     }
+    waits_switch(w);
+    waits_enter_call(w, state, call);
 }
 
 /* The message that +th+ has waited for is here, from the current Ractor. */
@@ -770,7 +790,8 @@ rb_ractor_waits_ready(rb_thread_t *th)
 {
     struct ractor_waits *w = th->ractor->waits;
     if (!w) return;
-    waits_switch(w, RACTOR_WAITS_TO_RUN, &w->at);
+    waits_switch(w);
+    waits_enter(w, RACTOR_WAITS_TO_RUN, waits_at(w));
     if (w->trace && th->ractor_wait.status != wait_none) waits_trace_message(w, th);
 }
 
@@ -788,8 +809,9 @@ void
 rb_ractor_waits_resume(rb_thread_t *th)
 {
     struct ractor_waits *w = th->ractor->waits;
-    if (!w || w->state == RACTOR_RUNS) return;
-    waits_switch(w, RACTOR_RUNS, &waits_nobody);
+    if (UNLIKELY(!w || w->state == RACTOR_RUNS)) return;
+    waits_switch(w);
+    waits_enter(w, RACTOR_RUNS, &waits_nobody);
     if (LIKELY(w->trace == NULL)) return;
 
     waits_trace_carrier(w, th);
@@ -810,12 +832,13 @@ waits_copy_name(char *name, size_t size, const rb_ractor_t *r)
     name[len] = '\0';
 }
 
-/* Forgets where lines are counted, and what they are. */
+/* Forgets what calls have come to, and have waited for. */
 static void
 waits_forget_calls(struct ractor_waits *w)
 {
+    w->at = *waits_at(w);
     w->call = NULL;
-    w->record = NULL;
+    for (int i = 0; i < WAITS_NESTED; i++) w->outer[i].call = NULL;
     MEMZERO(w->calls, struct waits_call, WAITS_CALLS);
 }
 
@@ -825,6 +848,13 @@ waits_begin_at(struct ractor_waits *w, uint64_t now)
 {
     w->begun = now;
     w->since = RACTOR_WAITS_ON() ? now : WAITS_NEVER;
+}
+
+static struct ractor_waits *
+waits_alloc(void)
+{
+    void *w;
+    return posix_memalign(&w, WAITS_CACHE_LINE, sizeof(struct ractor_waits)) == 0 ? memset(w, 0, sizeof(struct ractor_waits)) : NULL;
 }
 
 static void
@@ -843,7 +873,7 @@ waits_start(struct ractor_waits *w, const rb_ractor_t *r, enum ractor_waits_stat
     w->depth = 0;
     w->works_at = RACTOR_WAITS_OTHER;
     w->at = waits_nobody;
-    w->unsettled.any = false;
+    w->unsettled = false;
 }
 
 /* +r+ is in the VM's list, and has not run yet.  VM lock, or there is one Ractor. */
@@ -851,7 +881,7 @@ void
 rb_ractor_waits_started(rb_ractor_t *r)
 {
     if (!RACTOR_WAITS_ON() || r->waits) return;
-    struct ractor_waits *w = calloc(1, sizeof(*w));
+    struct ractor_waits *w = waits_alloc();
     if (!w) return;
     waits_start(w, r, RACTOR_WAITS_TO_RUN, waits_now());
     r->waits = w;
@@ -924,8 +954,8 @@ rb_ractor_waits_ended(rb_ractor_t *r)
     rb_native_mutex_lock(&r->threads.sched.lock_);
     struct ractor_waits_row row;
     uint64_t now = waits_now();
-    waits_settle(r->waits);
     if (RACTOR_WAITS_ON()) waits_pass(r->waits, now, true);
+    waits_settle_all(r->waits);
     waits_fill_row(&row, r, false, now);
     rb_native_mutex_unlock(&r->threads.sched.lock_);
     struct ractor_waits *w = waits_take(r);
@@ -990,7 +1020,7 @@ rb_ractor_waits_enable(void)
         __atomic_store_n(&rb_ractor_waits_on, true, __ATOMIC_RELAXED);
         ccan_list_for_each(&vm->ractor.set, r, vmlr_node) {
             rb_native_mutex_lock(&r->threads.sched.lock_);
-            if (!r->waits) r->waits = calloc(1, sizeof(struct ractor_waits));
+            if (!r->waits) r->waits = waits_alloc();
             if (r->waits) waits_start(r->waits, r, waits_state_now(r), now);
             else done = false;
             rb_native_mutex_unlock(&r->threads.sched.lock_);
@@ -1015,8 +1045,8 @@ rb_ractor_waits_disable(void)
             struct ractor_waits *w = r->waits;
             if (w) {
                 uint64_t now = waits_now();
-                waits_settle(w);
                 waits_pass(w, now, true);
+                waits_settle_all(w);
                 w->before += waits_between(w->begun, now);
                 w->since = WAITS_NEVER; /* who makes it ready before the flag is off, or as soon as it is on again, adds nothing */
             }
@@ -1033,11 +1063,11 @@ waits_pass_until_now(struct ractor_waits *w)
 {
     uint64_t now = waits_now();
 
-    waits_settle(w);
     if (RACTOR_WAITS_ON()) {
         waits_pass(w, now, false);
         if (w->trace) ractor_trace_flush(w->trace, now); /* it may do nothing more for long */
     }
+    waits_settle_all(w);
     return now;
 }
 
@@ -1065,7 +1095,7 @@ waits_forget(struct ractor_waits *w, uint64_t now)
     waits_table_clear(&w->table);
     waits_forget_calls(w);
     MEMZERO(w->states, struct ractor_waits_sum, RACTOR_WAITS_STATES);
-    w->unsettled.any = false;
+    w->unsettled = false;
     waits_begin_at(w, now);
     w->before = 0;
 }
@@ -1139,7 +1169,10 @@ waits_snapshot_alloc(struct ractor_waits_snapshot *snapshot)
     ccan_list_for_each(&GET_VM()->ractor.set, r, vmlr_node) {
         rb_native_mutex_lock(&r->threads.sched.lock_);
         rows++;
-        if (r->waits) records += r->waits->table.cnt + WAITS_NESTED; /* who is made ready meanwhile, and what is settled */
+        if (r->waits) {
+            waits_settle_all(r->waits);
+            records += r->waits->table.cnt + WAITS_NESTED; /* who is made ready meanwhile, and the present state */
+        }
         rb_native_mutex_unlock(&r->threads.sched.lock_);
     }
     snapshot->records_capa = records;

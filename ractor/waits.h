@@ -36,7 +36,9 @@
  * or moves.
  *
  * What a wait for the lock has cost is added to the table not before the next
- * transition: at its end the waiter has the lock, and others wait.
+ * transition: at its end the waiter has the lock, and others wait.  What a call has
+ * waited for that blocks for a moment is added up where its line is known, in one
+ * cache line, and is in the table when somebody asks, or another line comes there.
  *
  *                              who                               with
  *   begin, end, here, collect, the running thread, for itself    -

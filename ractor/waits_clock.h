@@ -129,9 +129,9 @@ waits_now(void)
 {
     uint64_t scale = __atomic_load_n(&waits_clock.scale, __ATOMIC_RELAXED);
 
-    if (scale) {
+    if (LIKELY(scale)) {
         uint64_t ticks = waits_clock_counter();
-        if (ticks >= waits_clock.base.ticks) {
+        if (LIKELY(ticks >= waits_clock.base.ticks)) {
             return waits_clock.base.ns + (uint64_t)(((unsigned __int128)(ticks - waits_clock.base.ticks) * scale) >> 32);
         }
         __atomic_store_n(&waits_clock.scale, 0, __ATOMIC_RELAXED); /* it has begun anew */
