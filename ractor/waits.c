@@ -42,10 +42,10 @@ struct waits_table {
     struct ractor_waits_sum dropped;
 };
 
-/* Where a frame was: what is known of an instruction, or of a method, which lies where no other one does until it is freed. */
+/* Where a frame was: what is known of an instruction, or of a method, which lies where no other one does until a sweep. */
 struct waits_line {
     const void *key;            /* the word before the pc, or the iseq's body */
-    unsigned int freed;
+    unsigned int sweeps;
     struct ractor_waits_place place;
 };
 
@@ -53,11 +53,11 @@ struct waits_line {
  * what such calls have waited for that is not in the table yet, nor in the states' sums. */
 struct waits_call {
     const VALUE *pc;
-    const void *me;             /* one that lies where it lay is called by the same name, as good as always */
+    const rb_callable_method_entry_t *me;
     struct ractor_waits_place place;
     struct ractor_waits_sum sum;
     enum ractor_waits_state state; /* of that */
-    unsigned int freed;
+    unsigned int sweeps;
 };
 
 #define WAITS_CACHE_LINE 64
@@ -117,14 +117,20 @@ static struct {
     unsigned int cnt;
 } waits_paths = { .lock = RB_NATIVETHREAD_LOCK_INIT };
 
-/* How many iseqs have been freed, while somebody counted: where one lay another may lie now. */
-static unsigned int waits_freed;
+/* How many sweeps have begun while somebody counted: where an iseq or a method entry lay before, another may lie now. */
+static unsigned int waits_sweeps;
 
-/* An iseq is about to be freed: by the collector, which may not stop others meanwhile. */
-void
-rb_ractor_waits_iseq_freed(void)
+static inline unsigned int
+waits_sweeps_now(void)
 {
-    __atomic_fetch_add(&waits_freed, 1, __ATOMIC_RELAXED); /* who lays another there does so after malloc has it back */
+    return __atomic_load_n(&waits_sweeps, __ATOMIC_RELAXED);
+}
+
+/* Nothing has been freed or moved yet of what is not marked; and what runs is.  All others stand. */
+void
+rb_ractor_waits_sweep_start(void)
+{
+    __atomic_store_n(&waits_sweeps, waits_sweeps_now() + 1, __ATOMIC_RELAXED);
 }
 
 /* ---- lines */
@@ -204,10 +210,9 @@ waits_line(struct ractor_waits *w, const rb_iseq_t *iseq, const VALUE *pc)
     bool within = pc > body->iseq_encoded && pc <= body->iseq_encoded + body->iseq_size;
     const void *key = within ? (const void *)(pc - 1) : body;
     struct waits_line *known = &w->lines[((uintptr_t)key >> 3) % WAITS_LINES];
-    unsigned int freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
 
-    if (known->key != key || known->freed != freed) {
-        *known = (struct waits_line){ .key = key, .freed = freed, .place = waits_place_of(iseq, within ? pc : NULL) };
+    if (known->key != key || known->sweeps != waits_sweeps_now()) {
+        *known = (struct waits_line){ .key = key, .sweeps = waits_sweeps_now(), .place = waits_place_of(iseq, within ? pc : NULL) };
     }
     return known->place;
 }
@@ -261,16 +266,14 @@ static struct waits_call *
 waits_call_fill(struct ractor_waits *w, struct waits_call *call, const rb_execution_context_t *ec,
                 const rb_control_frame_t *caller, const rb_callable_method_entry_t *me)
 {
-    unsigned int freed = __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
-
     if (!me->def || me->def->original_id == idInitialize || waits_internal_p(caller->iseq)) return NULL;
     waits_call_settle(w, call);
-    *call = (struct waits_call){ .pc = caller->pc, .me = me, .freed = freed, .place = waits_here(w, ec) };
+    *call = (struct waits_call){ .pc = caller->pc, .me = me, .sweeps = waits_sweeps_now(), .place = waits_here(w, ec) };
     return call;
 }
 
 /* The call that +ec+ is in; NULL: its frames have to be looked at.  The same instruction has called the same method before,
- * and has come to the same place, unless an iseq has been freed since. */
+ * and has come to the same place, unless a sweep has begun since. */
 static inline struct waits_call *
 waits_call_of(struct ractor_waits *w, const rb_execution_context_t *ec)
 {
@@ -288,7 +291,7 @@ waits_call_of(struct ractor_waits *w, const rb_execution_context_t *ec)
     if (UNLIKELY(!me)) return NULL;
 
     struct waits_call *call = &w->calls[((uintptr_t)caller->pc >> 3) % WAITS_CALLS];
-    bool same = call->pc == caller->pc && call->me == me && call->freed == __atomic_load_n(&waits_freed, __ATOMIC_RELAXED);
+    bool same = call->pc == caller->pc && call->me == me && call->sweeps == waits_sweeps_now();
     return LIKELY(same) ? call : waits_call_fill(w, call, ec, caller, me);
 }
 
@@ -330,12 +333,25 @@ waits_table_mean(const struct waits_table *table)
     return ns / (table->cnt ? table->cnt : 1);
 }
 
+static inline bool
+waits_table_crowded_p(const struct waits_table *table)
+{
+    return table->cnt >= table->capa / 4 * 3;
+}
+
+/* Whether another place takes others out. */
+static inline bool
+waits_table_prunes_p(const struct waits_table *table, unsigned int max)
+{
+    return table->capa >= max && !table->full && waits_table_crowded_p(table);
+}
+
 /* Makes room: a larger table, or where that is too large one without those that are shorter than most, as the lines are that
  * load a program.  Whether there is room. */
 static bool
 waits_table_grow(struct waits_table *table, unsigned int max)
 {
-    bool prune = table->capa >= max;
+    bool prune = waits_table_prunes_p(table, max);
     uint64_t least = prune ? waits_table_mean(table) : 0;
     struct waits_table next = { .capa = prune ? table->capa : table->capa ? table->capa * 2 : WAITS_RECORDS_MIN,
                                 .dropped = table->dropped };
@@ -368,7 +384,7 @@ waits_record(struct waits_table *table, unsigned int max, const struct ractor_wa
     struct ractor_waits_record *record = table->capa ? waits_find(table, at, by) : NULL;
 
     if (!record || !record->at.path) {
-        if (table->cnt >= table->capa / 4 * 3 && !waits_table_grow(table, max)) {
+        if (waits_table_crowded_p(table) && !waits_table_grow(table, max)) {
             waits_drop(table, sum);
             return;
         }
@@ -380,26 +396,16 @@ waits_record(struct waits_table *table, unsigned int max, const struct ractor_wa
     record->sum.ns += sum->ns;
 }
 
-/* A place that is not known counts, too, as one without a line. */
-static void
-waits_note(struct ractor_waits *w, struct ractor_waits_place at, enum ractor_waits_state state,
-           const struct ractor_waits_place *by, uint64_t ns, uint64_t count)
-{
-    at.what = state;
-    if (!at.path) at.path = ""; /* in C, or a thread that begins or ends */
-    waits_record(&w->table, WAITS_RECORDS_MAX, &at, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
-}
-
-/* ---- transitions */
-
 static const struct ractor_waits_place waits_nobody;
 
-/* How long ago +begun+ was: somebody may have read the clock since +now+, and a clock may have been given up for one that is
- * a little behind. */
-static inline uint64_t
-waits_between(uint64_t begun, uint64_t now)
+/* What +at+ is in the table.  A place that is not known counts, too, as one without a line. */
+static struct ractor_waits_place
+waits_place_in(const struct ractor_waits_place *at, enum ractor_waits_state state)
 {
-    return now > begun ? now - begun : 0;
+    struct ractor_waits_place place = *at;
+    place.what = state;
+    if (!place.path) place.path = ""; /* in C, or a thread that begins or ends */
+    return place;
 }
 
 /* Puts what such calls have waited for where it belongs. */
@@ -409,10 +415,36 @@ waits_call_settle(struct ractor_waits *w, struct waits_call *call)
     struct ractor_waits_sum *sum = &call->sum;
     if (sum->count == 0 && sum->ns == 0) return;
 
+    struct ractor_waits_place at = waits_place_in(&call->place, call->state);
     w->states[call->state].count += sum->count;
     w->states[call->state].ns += sum->ns;
-    waits_note(w, call->place, call->state, &waits_nobody, sum->ns, sum->count);
+    waits_record(&w->table, WAITS_RECORDS_MAX, &at, &waits_nobody, sum);
     MEMZERO(sum, struct ractor_waits_sum, 1);
+}
+
+static void
+waits_calls_settle(struct ractor_waits *w)
+{
+    for (int i = 0; i < WAITS_CALLS; i++) waits_call_settle(w, &w->calls[i]);
+}
+
+static void
+waits_note(struct ractor_waits *w, const struct ractor_waits_place *at, enum ractor_waits_state state,
+           const struct ractor_waits_place *by, uint64_t ns, uint64_t count)
+{
+    struct ractor_waits_place place = waits_place_in(at, state);
+    if (waits_table_prunes_p(&w->table, WAITS_RECORDS_MAX)) waits_calls_settle(w); /* those are not short */
+    waits_record(&w->table, WAITS_RECORDS_MAX, &place, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
+}
+
+/* ---- transitions */
+
+/* How long ago +begun+ was: somebody may have read the clock since +now+, and a clock may have been given up for one that is
+ * a little behind. */
+static inline uint64_t
+waits_between(uint64_t begun, uint64_t now)
+{
+    return now > begun ? now - begun : 0;
 }
 
 /* Where it came into the present state. */
@@ -456,10 +488,10 @@ waits_settle_lock(struct ractor_waits *w)
     w->unsettled = false;
     if (w->trace) waits_trace_settled(w);
     if (w->lock_wait.lock_ns > 0) {
-        waits_note(w, w->lock_wait.at, RACTOR_WAITS_FOR_LOCK, &w->lock_wait.giver, w->lock_wait.lock_ns, 1);
+        waits_note(w, &w->lock_wait.at, RACTOR_WAITS_FOR_LOCK, &w->lock_wait.giver, w->lock_wait.lock_ns, 1);
     }
     if (w->lock_wait.stop_ns > 0) {
-        waits_note(w, w->lock_wait.at, RACTOR_STANDS, &w->lock_wait.stopper, w->lock_wait.stop_ns, 1);
+        waits_note(w, &w->lock_wait.at, RACTOR_STANDS, &w->lock_wait.stopper, w->lock_wait.stop_ns, 1);
     }
 }
 
@@ -474,7 +506,7 @@ static void
 waits_settle_all(struct ractor_waits *w)
 {
     waits_settle(w);
-    for (int i = 0; i < WAITS_CALLS; i++) waits_call_settle(w, &w->calls[i]);
+    waits_calls_settle(w);
 }
 
 /* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted.  A call was counted as it
@@ -488,7 +520,7 @@ waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
     w->since += ns;
     if (w->call) w->call->sum.ns += ns;
     else w->states[w->state].ns += ns;
-    if (UNLIKELY(w->state != RACTOR_RUNS && !w->call)) waits_note(w, w->at, w->state, &waits_nobody, ns, ended);
+    if (UNLIKELY(w->state != RACTOR_RUNS && !w->call)) waits_note(w, &w->at, w->state, &waits_nobody, ns, ended);
 }
 
 static void
@@ -506,6 +538,7 @@ waits_enter_call(struct ractor_waits *w, enum ractor_waits_state state, struct w
     if (UNLIKELY(call->state != state)) {
         waits_call_settle(w, call);
         call->state = state;
+        waits_note(w, &call->place, state, &waits_nobody, 0, 0); /* so that there is room, when it is to be settled */
     }
     call->sum.count++;
     w->state = state;
@@ -634,7 +667,7 @@ rb_ractor_waits_stand_end(rb_thread_t *th, const struct rb_vm_lock *lock)
     if (!w || w->state != RACTOR_STANDS) return;
 
     uint64_t now = waits_now(), ns = waits_between(w->since, now);
-    waits_note(w, w->at, RACTOR_STANDS, &lock->waits.stopper, ns, 1);
+    waits_note(w, &w->at, RACTOR_STANDS, &lock->waits.stopper, ns, 1);
     if (w->trace) {
         uint64_t stop = lock->waits.stop_begun;
         ractor_trace_slice(w->trace, RACTOR_STANDS, &w->at, w->since, ns, &lock->waits.stopper);

@@ -180,7 +180,7 @@ void rb_ractor_waits_collect(bool marks);
 void rb_ractor_waits_compile(const char *file);
 void rb_ractor_waits_done(void);
 
-void rb_ractor_waits_iseq_freed(void);
+void rb_ractor_waits_sweep_start(void);
 void rb_ractor_waits_started(struct rb_ractor_struct *r);
 void rb_ractor_waits_ended(struct rb_ractor_struct *r);
 void rb_ractor_waits_free(struct rb_ractor_struct *r);
