@@ -139,7 +139,7 @@ thread_sched_block(struct rb_thread_sched *sched, rb_thread_t *th)
     if (sched->is_running_timeslice || !ccan_list_empty(&sched->readyq)) return false;
 
     bool shared = th->nt->dedicated++ == 0;
-    RACTOR_WAITS(leave(th, NULL));
+    RACTOR_WAITS_OFTEN(leave(th, NULL));
     sched->running = NULL;
     sched->is_running = false;
     __atomic_store_n(&th->sched.run_state, shared ? THREAD_BLOCKS_SHARED : THREAD_BLOCKS, __ATOMIC_SEQ_CST);
@@ -166,7 +166,7 @@ thread_sched_unblock(struct rb_thread_sched *sched, rb_thread_t *th)
     RB_INTERNAL_THREAD_HOOK(RUBY_INTERNAL_THREAD_EVENT_READY, th);
     sched->running = th;
     sched->is_running = true;
-    RACTOR_WAITS(resume(th));
+    RACTOR_WAITS_OFTEN(resume(th));
     RB_INTERNAL_THREAD_HOOK(RUBY_INTERNAL_THREAD_EVENT_RESUMED, th);
     return true;
 }

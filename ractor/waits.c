@@ -291,8 +291,10 @@ waits_call_of(struct ractor_waits *w, const rb_execution_context_t *ec)
     if (UNLIKELY(!me)) return NULL;
 
     struct waits_call *call = &w->calls[((uintptr_t)caller->pc >> 3) % WAITS_CALLS];
-    bool same = call->pc == caller->pc && call->me == me && call->sweeps == waits_sweeps_now();
-    return LIKELY(same) ? call : waits_call_fill(w, call, ec, caller, me);
+    if (UNLIKELY(call->pc != caller->pc || call->me != me || call->sweeps != waits_sweeps_now())) {
+        return waits_call_fill(w, call, ec, caller, me);
+    }
+    return call;
 }
 
 /* ---- the table of a Ractor */
@@ -480,8 +482,6 @@ waits_trace_settled(struct ractor_waits *w)
 }
 
 /* What the last wait for the lock has cost. */
-NOINLINE(static void waits_settle_lock(struct ractor_waits *w));
-
 static void
 waits_settle_lock(struct ractor_waits *w)
 {
@@ -498,7 +498,7 @@ waits_settle_lock(struct ractor_waits *w)
 static inline void
 waits_settle(struct ractor_waits *w)
 {
-    if (UNLIKELY(w->unsettled)) waits_settle_lock(w);
+    if (w->unsettled) waits_settle_lock(w);
 }
 
 /* Until now all is to be in the table. */
@@ -509,18 +509,29 @@ waits_settle_all(struct ractor_waits *w)
     waits_calls_settle(w);
 }
 
-/* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted.  A call was counted as it
- * began.  A thread that reads a file in a loop does this twice for each. */
-static inline void
-waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
+/* How long ago something was added last; now it is. */
+static inline uint64_t
+waits_elapsed(struct ractor_waits *w, uint64_t now)
 {
     uint64_t ns = waits_between(w->since, now);
-
-    if (UNLIKELY(w->trace != NULL) && ns > 0) ractor_trace_slice(w->trace, w->state, waits_at(w), w->since, ns, NULL);
     w->since += ns;
-    if (w->call) w->call->sum.ns += ns;
-    else w->states[w->state].ns += ns;
-    if (UNLIKELY(w->state != RACTOR_RUNS && !w->call)) waits_note(w, &w->at, w->state, &waits_nobody, ns, ended);
+    return ns;
+}
+
+/* Adds what has passed in the present state; +ended+: the state is left, and not only interrupted.  A call was counted as it
+ * began. */
+static void
+waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
+{
+    uint64_t begun = w->since, ns = waits_elapsed(w, now);
+
+    if (w->trace && ns > 0) ractor_trace_slice(w->trace, w->state, waits_at(w), begun, ns, NULL);
+    if (w->call) {
+        w->call->sum.ns += ns;
+        return;
+    }
+    w->states[w->state].ns += ns;
+    if (w->state != RACTOR_RUNS) waits_note(w, &w->at, w->state, &waits_nobody, ns, ended);
 }
 
 static void
@@ -532,14 +543,21 @@ waits_enter(struct ractor_waits *w, enum ractor_waits_state state, const struct 
     w->call = NULL;
 }
 
+/* What +call+ waits for next is +state+. */
+NOINLINE(static void waits_call_begin(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call));
+
+static void
+waits_call_begin(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call)
+{
+    waits_call_settle(w, call);
+    call->state = state;
+    waits_note(w, &call->place, state, &waits_nobody, 0, 0); /* so that there is room, when it is to be settled */
+}
+
 static inline void
 waits_enter_call(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call)
 {
-    if (UNLIKELY(call->state != state)) {
-        waits_call_settle(w, call);
-        call->state = state;
-        waits_note(w, &call->place, state, &waits_nobody, 0, 0); /* so that there is room, when it is to be settled */
-    }
+    if (UNLIKELY(call->state != state)) waits_call_begin(w, state, call);
     call->sum.count++;
     w->state = state;
     w->call = call;
@@ -763,27 +781,43 @@ waits_state_of_sleeper(const rb_thread_t *th)
 }
 
 /* The present state is over, and what it interrupted. */
-static inline void
+static void
 waits_switch(struct ractor_waits *w)
 {
     uint64_t now = waits_now();
 
     waits_settle(w);
     waits_pass(w, now, true);
-    if (UNLIKELY(w->trace != NULL)) ractor_trace_flush(w->trace, now);
+    if (w->trace) ractor_trace_flush(w->trace, now);
     w->depth = 0;
     w->works_at = RACTOR_WAITS_OTHER;
 }
 
-/* At a place that is yet to be looked for in +ec+. */
-NOINLINE(static void waits_switch_here(struct ractor_waits *w, enum ractor_waits_state state, const rb_execution_context_t *ec));
+/* Whether there is no more to a transition than what has passed.  What comes by twice for a byte that goes through a pipe is as
+ * little code as can be, all the rest lies elsewhere: the kernel has just taken the place of both in the processor's caches. */
+static inline bool
+waits_plain_p(const struct ractor_waits *w)
+{
+    return !w->trace && !w->unsettled && w->depth == 0 && w->works_at == RACTOR_WAITS_OTHER;
+}
+
+/* +call+ NULL: +ec+ is at a place that is yet to be looked for. */
+NOINLINE(static void waits_leave(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call,
+                                 const rb_execution_context_t *ec));
 
 static void
-waits_switch_here(struct ractor_waits *w, enum ractor_waits_state state, const rb_execution_context_t *ec)
+waits_leave(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call, const rb_execution_context_t *ec)
 {
-    struct ractor_waits_place at = waits_here(w, ec);
+    struct ractor_waits_place at = call ? waits_nobody : waits_here(w, ec);
+
     waits_switch(w);
-    waits_enter(w, state, &at);
+    if (call) {
+        w->at = waits_nobody;
+        waits_enter_call(w, state, call);
+    }
+    else {
+        waits_enter(w, state, &at);
+    }
 }
 
 /* +th+, the current one, lets go of its Ractor, which +next+ is to run, or nobody. */
@@ -795,11 +829,11 @@ rb_ractor_waits_leave(rb_thread_t *th, const rb_thread_t *next)
 
     enum ractor_waits_state state = UNLIKELY(next != NULL) ? RACTOR_WAITS_TO_RUN : waits_state_of_sleeper(th);
     struct waits_call *call = waits_call_of(w, th->ec);
-    if (UNLIKELY(call == NULL)) {
-        waits_switch_here(w, state, th->ec);
+    if (UNLIKELY(!call || w->state != RACTOR_RUNS || !waits_plain_p(w))) {
+        waits_leave(w, state, call, th->ec);
         return;
     }
-    waits_switch(w);
+    w->states[RACTOR_RUNS].ns += waits_elapsed(w, waits_now());
     waits_enter_call(w, state, call);
 }
 
@@ -837,19 +871,36 @@ waits_trace_carrier(struct ractor_waits *w, const rb_thread_t *th)
 #endif
 }
 
+NOINLINE(static void waits_resume(struct ractor_waits *w, const rb_thread_t *th));
+
+static void
+waits_resume(struct ractor_waits *w, const rb_thread_t *th)
+{
+    waits_switch(w);
+    waits_enter(w, RACTOR_RUNS, &waits_nobody);
+    if (!w->trace) return;
+
+    waits_trace_carrier(w, th);
+    if (w->message) ractor_trace_arrow(w->trace, false, "message", w->message, w->since);
+    w->message = 0;
+}
+
 /* +th+, the current one, runs. */
 void
 rb_ractor_waits_resume(rb_thread_t *th)
 {
     struct ractor_waits *w = th->ractor->waits;
-    if (UNLIKELY(!w || w->state == RACTOR_RUNS)) return;
-    waits_switch(w);
-    waits_enter(w, RACTOR_RUNS, &waits_nobody);
-    if (LIKELY(w->trace == NULL)) return;
+    if (!w || w->state == RACTOR_RUNS) return;
 
-    waits_trace_carrier(w, th);
-    if (w->message) ractor_trace_arrow(w->trace, false, "message", w->message, w->since);
-    w->message = 0;
+    struct waits_call *call = w->call;
+    if (UNLIKELY(!call || !waits_plain_p(w))) {
+        waits_resume(w, th);
+        return;
+    }
+    call->sum.ns += waits_elapsed(w, waits_now());
+    w->call = NULL; /* and at is nobody's, as it was before the call */
+    w->state = RACTOR_RUNS;
+    w->states[RACTOR_RUNS].count++;
 }
 
 /* ---- Ractors come and go */

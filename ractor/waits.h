@@ -159,6 +159,9 @@ extern bool rb_ractor_waits_on;
 /* The hook of a slow path: RACTOR_WAITS(leave(th, next_th)). */
 #define RACTOR_WAITS(call) do { if (RACTOR_WAITS_ON()) rb_ractor_waits_##call; } while (0)
 
+/* Where a byte comes by that goes through a pipe: the call lies beside what is done anyway, and not on a page of its own. */
+#define RACTOR_WAITS_OFTEN(call) do { if (__atomic_load_n(&rb_ractor_waits_on, __ATOMIC_RELAXED)) rb_ractor_waits_##call; } while (0)
+
 bool rb_ractor_trace_fd_p(int fd); /* ractor/waits_trace.c */
 
 void rb_ractor_waits_begin(struct rb_thread_struct *th, enum ractor_waits_state state);
@@ -195,6 +198,7 @@ bool rb_ractor_waits_snapshot(struct ractor_waits_snapshot *snapshot, const stru
 
 #else
 #  define RACTOR_WAITS(call) ((void)0)
+#  define RACTOR_WAITS_OFTEN(call) ((void)0)
 #  define rb_ractor_waits_started(r) ((void)(r))
 #  define rb_ractor_waits_ended(r) ((void)(r))
 #  define rb_ractor_waits_free(r) ((void)(r))

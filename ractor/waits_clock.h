@@ -60,7 +60,9 @@ waits_clock_counter(void)
 }
 #endif
 
-static inline uint64_t
+NOINLINE(static uint64_t waits_clock_system(void));
+
+static uint64_t
 waits_clock_system(void)
 {
     struct timespec ts;
@@ -123,6 +125,15 @@ waits_clock_calibrate(void)
     __atomic_store_n(&waits_clock.scale, scale, __ATOMIC_RELAXED);
 }
 
+/* The counter has begun anew. */
+NOINLINE(static void waits_clock_give_up(void));
+
+static void
+waits_clock_give_up(void)
+{
+    __atomic_store_n(&waits_clock.scale, 0, __ATOMIC_RELAXED);
+}
+
 /* Nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t
 waits_now(void)
@@ -134,7 +145,7 @@ waits_now(void)
         if (LIKELY(ticks >= waits_clock.base.ticks)) {
             return waits_clock.base.ns + (uint64_t)(((unsigned __int128)(ticks - waits_clock.base.ticks) * scale) >> 32);
         }
-        __atomic_store_n(&waits_clock.scale, 0, __ATOMIC_RELAXED); /* it has begun anew */
+        waits_clock_give_up();
     }
     return waits_clock_system();
 }

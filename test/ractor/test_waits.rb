@@ -440,16 +440,16 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
   def test_a_line_that_calls_among_too_many
     assert_waits(<<~'RUBY')
       queue = Queue.new
-      short, long = [[60, 0.00001], [420, 0.002]].map do |lines, seconds|
+      short, long = [[60, 0.00001], [420, 0.003]].map do |lines, seconds|
         eval("->(queue) {\n" + "queue.pop(timeout: #{seconds})\n" * lines + "}", nil, "pop.rb")
       end
       Lockfree.waits_enable
-      50.times { sleep 0.02 }
+      100.times { sleep 0.02 }
       short.call(queue)
       long.call(queue)
       waits = Lockfree.waits
       assert_operator(waits[:dropped][:count], :>=, 100)
-      assert_equal([__FILE__, :sleep, 50], waits[:waits][0].values_at(:path, :method, :count))
+      assert_equal([__FILE__, :sleep, 100], waits[:waits][0].values_at(:path, :method, :count))
     RUBY
   end
 
