@@ -440,8 +440,8 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
   def test_a_line_that_calls_among_too_many
     assert_waits(<<~'RUBY')
       queue = Queue.new
-      short, long = [[60, 0.00001], [420, 0.003]].map do |lines, seconds|
-        eval("->(queue) {\n" + "queue.pop(timeout: #{seconds})\n" * lines + "}", nil, "pop.rb")
+      short, long = [["short.rb", 60, 0.00001], ["long.rb", 420, 0.003]].map do |path, lines, seconds|
+        eval("->(queue) {\n" + "queue.pop(timeout: #{seconds})\n" * lines + "}", nil, path)
       end
       Lockfree.waits_enable
       100.times { sleep 0.02 }
