@@ -320,10 +320,30 @@ waits_find(const struct waits_table *table, const struct ractor_waits_place *at,
 }
 
 static void
-waits_drop(struct waits_table *table, const struct ractor_waits_sum *sum)
+waits_sum_add(struct ractor_waits_sum *sum, const struct ractor_waits_sum *other)
 {
-    table->dropped.count += sum->count;
-    table->dropped.ns += sum->ns;
+    sum->count += other->count;
+    sum->ns += other->ns;
+}
+
+static bool
+waits_known_p(const struct waits_table *table, const struct ractor_waits_place *at, const struct ractor_waits_place *by)
+{
+    return table->capa > 0 && waits_find(table, at, by)->at.path != NULL;
+}
+
+/* Adds +sum+ to the record of +at+ and +by+.  If there is none, one is free. */
+static void
+waits_put(struct waits_table *table, const struct ractor_waits_place *at, const struct ractor_waits_place *by,
+          const struct ractor_waits_sum *sum)
+{
+    struct ractor_waits_record *record = waits_find(table, at, by);
+
+    if (!record->at.path) {
+        *record = (struct ractor_waits_record){ .at = *at, .by = *by };
+        table->cnt++;
+    }
+    waits_sum_add(&record->sum, sum);
 }
 
 /* How long the records are on average. */
@@ -363,7 +383,7 @@ waits_table_grow(struct waits_table *table, unsigned int max)
         struct ractor_waits_record *record = &table->records[i];
         if (!record->at.path) continue;
         if (record->sum.ns < least) {
-            waits_drop(&next, &record->sum);
+            waits_sum_add(&next.dropped, &record->sum);
         }
         else {
             *waits_find(&next, &record->at, &record->by) = *record;
@@ -378,24 +398,17 @@ waits_table_grow(struct waits_table *table, unsigned int max)
     return next.cnt < next.capa / 4 * 3;
 }
 
-/* To what +at+ waited for in +state+ because of +by+. */
+/* To what +at+ waited for because of +by+. */
 static void
 waits_record(struct waits_table *table, unsigned int max, const struct ractor_waits_place *at,
              const struct ractor_waits_place *by, const struct ractor_waits_sum *sum)
 {
-    struct ractor_waits_record *record = table->capa ? waits_find(table, at, by) : NULL;
-
-    if (!record || !record->at.path) {
-        if (waits_table_crowded_p(table) && !waits_table_grow(table, max)) {
-            waits_drop(table, sum);
-            return;
-        }
-        record = waits_find(table, at, by);
-        *record = (struct ractor_waits_record){ .at = *at, .by = *by };
-        table->cnt++;
+    if (!waits_known_p(table, at, by) && waits_table_crowded_p(table) && !waits_table_grow(table, max)) {
+        waits_sum_add(&table->dropped, sum);
     }
-    record->sum.count += sum->count;
-    record->sum.ns += sum->ns;
+    else {
+        waits_put(table, at, by, sum);
+    }
 }
 
 static const struct ractor_waits_place waits_nobody;
@@ -410,33 +423,60 @@ waits_place_in(const struct ractor_waits_place *at, enum ractor_waits_state stat
     return place;
 }
 
-/* Puts what such calls have waited for where it belongs. */
+/* Whether such calls have waited for anything that is yet to be put in the table: +sum+, at +at+. */
+static bool
+waits_call_take(struct ractor_waits *w, struct waits_call *call, struct ractor_waits_place *at, struct ractor_waits_sum *sum)
+{
+    if (call->sum.count == 0 && call->sum.ns == 0) return false;
+    *at = waits_place_in(&call->place, call->state);
+    *sum = call->sum;
+    waits_sum_add(&w->states[call->state], sum);
+    MEMZERO(&call->sum, struct ractor_waits_sum, 1);
+    return true;
+}
+
+/* Before those that are short are taken out: what calls have waited for is there, which may be long.  A quarter is free. */
+static void
+waits_calls_put(struct ractor_waits *w)
+{
+    struct ractor_waits_place at;
+    struct ractor_waits_sum sum;
+
+    STATIC_ASSERT(room, WAITS_CALLS < WAITS_RECORDS_MAX / 4);
+    for (int i = 0; i < WAITS_CALLS; i++) {
+        if (waits_call_take(w, &w->calls[i], &at, &sum)) waits_put(&w->table, &at, &waits_nobody, &sum);
+    }
+}
+
+static void
+waits_add(struct ractor_waits *w, const struct ractor_waits_place *at, const struct ractor_waits_place *by,
+          const struct ractor_waits_sum *sum)
+{
+    if (waits_table_prunes_p(&w->table, WAITS_RECORDS_MAX) && !waits_known_p(&w->table, at, by)) waits_calls_put(w);
+    waits_record(&w->table, WAITS_RECORDS_MAX, at, by, sum);
+}
+
+static void
+waits_note(struct ractor_waits *w, const struct ractor_waits_place *at, enum ractor_waits_state state,
+           const struct ractor_waits_place *by, uint64_t ns, unsigned int count)
+{
+    struct ractor_waits_place place = waits_place_in(at, state);
+    waits_add(w, &place, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
+}
+
 static void
 waits_call_settle(struct ractor_waits *w, struct waits_call *call)
 {
-    struct ractor_waits_sum *sum = &call->sum;
-    if (sum->count == 0 && sum->ns == 0) return;
+    struct ractor_waits_place at;
+    struct ractor_waits_sum sum;
 
-    struct ractor_waits_place at = waits_place_in(&call->place, call->state);
-    w->states[call->state].count += sum->count;
-    w->states[call->state].ns += sum->ns;
-    waits_record(&w->table, WAITS_RECORDS_MAX, &at, &waits_nobody, sum);
-    MEMZERO(sum, struct ractor_waits_sum, 1);
+    if (waits_call_take(w, call, &at, &sum)) waits_add(w, &at, &waits_nobody, &sum);
 }
 
 static void
 waits_calls_settle(struct ractor_waits *w)
 {
     for (int i = 0; i < WAITS_CALLS; i++) waits_call_settle(w, &w->calls[i]);
-}
-
-static void
-waits_note(struct ractor_waits *w, const struct ractor_waits_place *at, enum ractor_waits_state state,
-           const struct ractor_waits_place *by, uint64_t ns, uint64_t count)
-{
-    struct ractor_waits_place place = waits_place_in(at, state);
-    if (waits_table_prunes_p(&w->table, WAITS_RECORDS_MAX)) waits_calls_settle(w); /* those are not short */
-    waits_record(&w->table, WAITS_RECORDS_MAX, &place, by, &(struct ractor_waits_sum){ .count = count, .ns = ns });
 }
 
 /* ---- transitions */
@@ -501,14 +541,6 @@ waits_settle(struct ractor_waits *w)
     if (w->unsettled) waits_settle_lock(w);
 }
 
-/* Until now all is to be in the table. */
-static void
-waits_settle_all(struct ractor_waits *w)
-{
-    waits_settle(w);
-    waits_calls_settle(w);
-}
-
 /* How long ago something was added last; now it is. */
 static inline uint64_t
 waits_elapsed(struct ractor_waits *w, uint64_t now)
@@ -551,7 +583,6 @@ waits_call_begin(struct ractor_waits *w, enum ractor_waits_state state, struct w
 {
     waits_call_settle(w, call);
     call->state = state;
-    waits_note(w, &call->place, state, &waits_nobody, 0, 0); /* so that there is room, when it is to be settled */
 }
 
 static inline void
@@ -571,7 +602,7 @@ waits_push(struct ractor_waits *w, const rb_execution_context_t *ec, enum ractor
     if (w->depth < WAITS_NESTED) {
         w->outer[w->depth].state = w->state;
         w->outer[w->depth].call = w->call;
-        w->outer[w->depth].at = *waits_at(w);
+        w->outer[w->depth].at = w->at;
         w->outer[w->depth].works_at = w->works_at;
     }
     w->depth++;
@@ -922,7 +953,10 @@ waits_forget_calls(struct ractor_waits *w)
 {
     w->at = *waits_at(w);
     w->call = NULL;
-    for (int i = 0; i < WAITS_NESTED; i++) w->outer[i].call = NULL;
+    for (int i = 0; i < WAITS_NESTED; i++) {
+        if (w->outer[i].call) w->outer[i].at = w->outer[i].call->place;
+        w->outer[i].call = NULL;
+    }
     MEMZERO(w->calls, struct waits_call, WAITS_CALLS);
 }
 
@@ -992,10 +1026,7 @@ static void
 waits_add_row(struct ractor_waits_row *sum, const struct ractor_waits_row *row)
 {
     sum->ns += row->ns;
-    for (int i = 0; i < RACTOR_WAITS_STATES; i++) {
-        sum->states[i].count += row->states[i].count;
-        sum->states[i].ns += row->states[i].ns;
-    }
+    for (int i = 0; i < RACTOR_WAITS_STATES; i++) waits_sum_add(&sum->states[i], &row->states[i]);
 }
 
 static void
@@ -1005,7 +1036,7 @@ waits_merge(struct waits_table *into, const struct waits_table *table)
         const struct ractor_waits_record *record = &table->records[i];
         if (record->at.path) waits_record(into, WAITS_ENDED_RECORDS, &record->at, &record->by, &record->sum);
     }
-    waits_drop(into, &table->dropped);
+    waits_sum_add(&into->dropped, &table->dropped);
 }
 
 /* Takes it away from whoever is about to make a thread of +r+ ready. */
@@ -1038,8 +1069,9 @@ rb_ractor_waits_ended(rb_ractor_t *r)
     rb_native_mutex_lock(&r->threads.sched.lock_);
     struct ractor_waits_row row;
     uint64_t now = waits_now();
+    waits_settle(r->waits);
     if (RACTOR_WAITS_ON()) waits_pass(r->waits, now, true);
-    waits_settle_all(r->waits);
+    waits_calls_settle(r->waits);
     waits_fill_row(&row, r, false, now);
     rb_native_mutex_unlock(&r->threads.sched.lock_);
     struct ractor_waits *w = waits_take(r);
@@ -1129,8 +1161,9 @@ rb_ractor_waits_disable(void)
             struct ractor_waits *w = r->waits;
             if (w) {
                 uint64_t now = waits_now();
+                waits_settle(w);
                 waits_pass(w, now, true);
-                waits_settle_all(w);
+                waits_calls_settle(w);
                 w->before += waits_between(w->begun, now);
                 w->since = WAITS_NEVER; /* who makes it ready before the flag is off, or as soon as it is on again, adds nothing */
             }
@@ -1147,11 +1180,12 @@ waits_pass_until_now(struct ractor_waits *w)
 {
     uint64_t now = waits_now();
 
+    waits_settle(w);
     if (RACTOR_WAITS_ON()) {
         waits_pass(w, now, false);
         if (w->trace) ractor_trace_flush(w->trace, now); /* it may do nothing more for long */
     }
-    waits_settle_all(w);
+    waits_calls_settle(w);
     return now;
 }
 
@@ -1254,7 +1288,8 @@ waits_snapshot_alloc(struct ractor_waits_snapshot *snapshot)
         rb_native_mutex_lock(&r->threads.sched.lock_);
         rows++;
         if (r->waits) {
-            waits_settle_all(r->waits);
+            waits_settle(r->waits);
+            waits_calls_settle(r->waits);
             records += r->waits->table.cnt + WAITS_NESTED; /* who is made ready meanwhile, and the present state */
         }
         rb_native_mutex_unlock(&r->threads.sched.lock_);
@@ -1271,8 +1306,7 @@ waits_snapshot_table(struct ractor_waits_snapshot *snapshot, const struct waits_
     for (unsigned int i = 0; i < table->capa && snapshot->records_cnt < snapshot->records_capa; i++) {
         if (table->records[i].at.path) snapshot->records[snapshot->records_cnt++] = table->records[i];
     }
-    snapshot->dropped.count += table->dropped.count;
-    snapshot->dropped.ns += table->dropped.ns;
+    waits_sum_add(&snapshot->dropped, &table->dropped);
 }
 
 static void
