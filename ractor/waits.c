@@ -435,15 +435,16 @@ waits_call_take(struct ractor_waits *w, struct waits_call *call, struct ractor_w
     return true;
 }
 
-/* Before those that are short are taken out: what calls have waited for is there, which may be long.  A quarter is free. */
+/* Before those that are short are taken out: what calls have waited for is there, which may be long.  A quarter is free, or
+ * less, where there was no memory to take others out. */
 static void
 waits_calls_put(struct ractor_waits *w)
 {
     struct ractor_waits_place at;
     struct ractor_waits_sum sum;
 
-    STATIC_ASSERT(room, WAITS_CALLS < WAITS_RECORDS_MAX / 4);
-    for (int i = 0; i < WAITS_CALLS; i++) {
+    STATIC_ASSERT(room, WAITS_CALLS < WAITS_RECORDS_MAX / 8);
+    for (int i = 0; i < WAITS_CALLS && w->table.cnt < WAITS_RECORDS_MAX / 8 * 7; i++) {
         if (waits_call_take(w, &w->calls[i], &at, &sum)) waits_put(&w->table, &at, &waits_nobody, &sum);
     }
 }
