@@ -61,6 +61,7 @@ struct waits_call {
 };
 
 #define WAITS_CACHE_LINE 64
+#define WAITS_ALIGNED __attribute__((aligned(WAITS_CACHE_LINE)))
 
 /* A call that blocks for a moment needs the first cache line, and that of the call. */
 struct ractor_waits {
@@ -853,7 +854,7 @@ waits_leave(struct ractor_waits *w, enum ractor_waits_state state, struct waits_
 }
 
 /* +th+, the current one, lets go of its Ractor, which +next+ is to run, or nobody. */
-void
+WAITS_ALIGNED void
 rb_ractor_waits_leave(rb_thread_t *th, const rb_thread_t *next)
 {
     struct ractor_waits *w = th->ractor->waits;
@@ -918,7 +919,7 @@ waits_resume(struct ractor_waits *w, const rb_thread_t *th)
 }
 
 /* +th+, the current one, runs. */
-void
+WAITS_ALIGNED void
 rb_ractor_waits_resume(rb_thread_t *th)
 {
     struct ractor_waits *w = th->ractor->waits;
