@@ -14,6 +14,7 @@
 #include "ractor_core.h"
 #include "vm_core.h"
 #include "vm_sync.h"
+#include "lockfree/cache_line.h"
 #include "lockfree/ractor/waits_clock.h"
 #include "lockfree/ractor/waits_trace.h"
 
@@ -34,11 +35,10 @@
 #define WAITS_PATH_LEN 1000
 #define WAITS_FRAMES 40             /* of C, to look through for one of Ruby */
 
-/* Open addressing; at.path == NULL: free.  At most three quarters are used.  Full: what is there lasts longer than most. */
+/* Open addressing; at.path == NULL: free.  At most three quarters are used. */
 struct waits_table {
     struct ractor_waits_record *records;
     unsigned int capa, cnt;
-    bool full;
     struct ractor_waits_sum dropped;
 };
 
@@ -60,12 +60,11 @@ struct waits_call {
     unsigned int sweeps;
 };
 
-#define WAITS_CACHE_LINE 64
-#define WAITS_ALIGNED __attribute__((aligned(WAITS_CACHE_LINE)))
+#define WAITS_ALIGNED __attribute__((aligned(64))) /* code */
 
 /* A call that blocks for a moment needs the first cache line, and that of the call. */
 struct ractor_waits {
-    _Alignas(WAITS_CACHE_LINE) enum ractor_waits_state state;
+    CACHE_LINES_BEGIN enum ractor_waits_state state;
     int works_at;               /* the cause, if others wait now, of what it is doing; or RACTOR_WAITS_OTHER */
     uint64_t since;             /* or WAITS_NEVER: not counted, nothing has passed */
     struct waits_call *call;    /* where it came into the state; or NULL: at */
@@ -80,7 +79,7 @@ struct ractor_waits {
         struct ractor_waits_place at, giver, stopper;
     } lock_wait;                /* the last one */
 
-    _Alignas(WAITS_CACHE_LINE) struct waits_call calls[WAITS_CALLS];
+    CACHE_LINES_BEGIN struct waits_call calls[WAITS_CALLS];
     struct waits_line lines[WAITS_LINES];
     struct waits_table table;
 
@@ -347,13 +346,12 @@ waits_put(struct waits_table *table, const struct ractor_waits_place *at, const 
     waits_sum_add(&record->sum, sum);
 }
 
-/* How long the records are on average. */
-static uint64_t
-waits_table_mean(const struct waits_table *table)
+/* For qsort. */
+static int
+waits_longer_first(const void *a, const void *b)
 {
-    uint64_t ns = 0;
-    for (unsigned int i = 0; i < table->capa; i++) ns += table->records[i].sum.ns;
-    return ns / (table->cnt ? table->cnt : 1);
+    uint64_t a_ns = ((const struct ractor_waits_record *)a)->sum.ns, b_ns = ((const struct ractor_waits_record *)b)->sum.ns;
+    return (a_ns < b_ns) - (a_ns > b_ns);
 }
 
 static inline bool
@@ -366,37 +364,37 @@ waits_table_crowded_p(const struct waits_table *table)
 static inline bool
 waits_table_prunes_p(const struct waits_table *table, unsigned int max)
 {
-    return table->capa >= max && !table->full && waits_table_crowded_p(table);
+    return table->capa >= max && waits_table_crowded_p(table);
 }
 
-/* Makes room: a larger table, or where that is too large one without those that are shorter than most, as the lines are that
- * load a program.  Whether there is room. */
+/* Makes room: a larger table, or where that is too large one without the shorter half, as the lines are that load a program.
+ * Whether there is memory. */
 static bool
 waits_table_grow(struct waits_table *table, unsigned int max)
 {
     bool prune = waits_table_prunes_p(table, max);
-    uint64_t least = prune ? waits_table_mean(table) : 0;
+    unsigned int kept = prune ? table->cnt / 2 : table->cnt;
     struct waits_table next = { .capa = prune ? table->capa : table->capa ? table->capa * 2 : WAITS_RECORDS_MIN,
                                 .dropped = table->dropped };
 
-    if (table->full || !(next.records = calloc(next.capa, sizeof(*next.records)))) return false;
+    if (!(next.records = calloc(next.capa, sizeof(*next.records)))) return false;
+    if (prune) qsort(table->records, table->capa, sizeof(*table->records), waits_longer_first);
     for (unsigned int i = 0; i < table->capa; i++) {
         struct ractor_waits_record *record = &table->records[i];
         if (!record->at.path) continue;
-        if (record->sum.ns < least) {
-            waits_sum_add(&next.dropped, &record->sum);
-        }
-        else {
+        if (next.cnt < kept) {
             *waits_find(&next, &record->at, &record->by) = *record;
             next.cnt++;
         }
+        else {
+            waits_sum_add(&next.dropped, &record->sum);
+        }
     }
-    next.full = next.cnt > next.capa / 8 * 5; /* this would go on and on */
 
     struct ractor_waits_record *records = table->records;
     *table = next;
     free(records); /* after it: a child may be forked in between */
-    return next.cnt < next.capa / 4 * 3;
+    return true;
 }
 
 /* To what +at+ waited for because of +by+. */
@@ -404,7 +402,7 @@ static void
 waits_record(struct waits_table *table, unsigned int max, const struct ractor_waits_place *at,
              const struct ractor_waits_place *by, const struct ractor_waits_sum *sum)
 {
-    if (!waits_known_p(table, at, by) && waits_table_crowded_p(table) && !waits_table_grow(table, max)) {
+    if (waits_table_crowded_p(table) && !waits_known_p(table, at, by) && !waits_table_grow(table, max)) {
         waits_sum_add(&table->dropped, sum);
     }
     else {
@@ -568,6 +566,15 @@ waits_pass(struct ractor_waits *w, uint64_t now, bool ended)
     if (w->state != RACTOR_RUNS) waits_note(w, &w->at, w->state, &waits_nobody, ns, ended);
 }
 
+/* All that has passed until +now+ is in the table, as far as anybody counts; +ended+: as above. */
+static void
+waits_settle_until(struct ractor_waits *w, uint64_t now, bool ended)
+{
+    waits_settle(w);
+    if (RACTOR_WAITS_ON()) waits_pass(w, now, ended);
+    waits_calls_settle(w);
+}
+
 static void
 waits_enter(struct ractor_waits *w, enum ractor_waits_state state, const struct ractor_waits_place *at)
 {
@@ -577,20 +584,13 @@ waits_enter(struct ractor_waits *w, enum ractor_waits_state state, const struct 
     w->call = NULL;
 }
 
-/* What +call+ waits for next is +state+. */
-NOINLINE(static void waits_call_begin(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call));
-
-static void
-waits_call_begin(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call)
-{
-    waits_call_settle(w, call);
-    call->state = state;
-}
-
 static inline void
 waits_enter_call(struct ractor_waits *w, enum ractor_waits_state state, struct waits_call *call)
 {
-    if (UNLIKELY(call->state != state)) waits_call_begin(w, state, call);
+    if (UNLIKELY(call->state != state)) {
+        waits_call_settle(w, call);
+        call->state = state;
+    }
     call->sum.count++;
     w->state = state;
     w->call = call;
@@ -973,8 +973,7 @@ waits_begin_at(struct ractor_waits *w, uint64_t now)
 static struct ractor_waits *
 waits_alloc(void)
 {
-    void *w;
-    return posix_memalign(&w, WAITS_CACHE_LINE, sizeof(struct ractor_waits)) == 0 ? memset(w, 0, sizeof(struct ractor_waits)) : NULL;
+    return cache_lines_calloc(sizeof(struct ractor_waits));
 }
 
 static void
@@ -1071,9 +1070,7 @@ rb_ractor_waits_ended(rb_ractor_t *r)
     rb_native_mutex_lock(&r->threads.sched.lock_);
     struct ractor_waits_row row;
     uint64_t now = waits_now();
-    waits_settle(r->waits);
-    if (RACTOR_WAITS_ON()) waits_pass(r->waits, now, true);
-    waits_calls_settle(r->waits);
+    waits_settle_until(r->waits, now, true);
     waits_fill_row(&row, r, false, now);
     rb_native_mutex_unlock(&r->threads.sched.lock_);
     struct ractor_waits *w = waits_take(r);
@@ -1163,9 +1160,7 @@ rb_ractor_waits_disable(void)
             struct ractor_waits *w = r->waits;
             if (w) {
                 uint64_t now = waits_now();
-                waits_settle(w);
-                waits_pass(w, now, true);
-                waits_calls_settle(w);
+                waits_settle_until(w, now, true);
                 w->before += waits_between(w->begun, now);
                 w->since = WAITS_NEVER; /* who makes it ready before the flag is off, or as soon as it is on again, adds nothing */
             }
@@ -1182,12 +1177,8 @@ waits_pass_until_now(struct ractor_waits *w)
 {
     uint64_t now = waits_now();
 
-    waits_settle(w);
-    if (RACTOR_WAITS_ON()) {
-        waits_pass(w, now, false);
-        if (w->trace) ractor_trace_flush(w->trace, now); /* it may do nothing more for long */
-    }
-    waits_calls_settle(w);
+    waits_settle_until(w, now, false);
+    if (RACTOR_WAITS_ON() && w->trace) ractor_trace_flush(w->trace, now); /* it may do nothing more for long */
     return now;
 }
 

@@ -31,9 +31,8 @@
  * Representation.  ractor->waits, allocated when counting begins, or the Ractor;
  * NULL where there is no memory, or nobody has asked.  Times by line lie in a
  * table of each Ractor's, open addressing, which doubles up to a limit, and then
- * has the short ones taken out; what finds no room is counted as dropped.  Paths
- * are copied, once for all, so that the table refers to nothing that the GC frees
- * or moves.
+ * has the shorter half taken out, which is counted as dropped.  Paths are copied,
+ * once for all, so that the table refers to nothing that the GC frees or moves.
  *
  * What a wait for the lock has cost is added to the table not before the next
  * transition: at its end the waiter has the lock, and others wait.  What a call has
@@ -50,6 +49,7 @@
  *   ready_stands               to be the running one
  *   ready                      whoever makes it ready            the same
  *   started, ended             the creator; the last thread      the VM lock
+ *   sweep_start                who is about to sweep             the VM lock; all others stand
  *   snapshot, reset, enable,   any Ractor                        nothing; takes the VM lock, stops all others, and
  *   disable                                                      takes the lock of each scheduler in turn
  *

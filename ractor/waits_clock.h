@@ -125,15 +125,6 @@ waits_clock_calibrate(void)
     __atomic_store_n(&waits_clock.scale, scale, __ATOMIC_RELAXED);
 }
 
-/* The counter has begun anew. */
-NOINLINE(static void waits_clock_give_up(void));
-
-static void
-waits_clock_give_up(void)
-{
-    __atomic_store_n(&waits_clock.scale, 0, __ATOMIC_RELAXED);
-}
-
 /* Nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t
 waits_now(void)
@@ -145,7 +136,7 @@ waits_now(void)
         if (LIKELY(ticks >= waits_clock.base.ticks)) {
             return waits_clock.base.ns + (uint64_t)(((unsigned __int128)(ticks - waits_clock.base.ticks) * scale) >> 32);
         }
-        waits_clock_give_up();
+        __atomic_store_n(&waits_clock.scale, 0, __ATOMIC_RELAXED); /* it has begun anew */
     }
     return waits_clock_system();
 }

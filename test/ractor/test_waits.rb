@@ -453,6 +453,20 @@ class TestLockfreeRactorWaits < Test::Unit::TestCase
     RUBY
   end
 
+  # What comes late was dropped, however long: the table was full of lines as long as most, and stayed so.
+  def test_the_longest_line_after_too_many
+    assert_waits(<<~'RUBY')
+      Lockfree.waits_enable
+      [["short.rb", 60, 0.00001], ["long.rb", 400, 0.003]].each do |path, lines, seconds|
+        eval("sleep #{seconds}\n" * lines, nil, path)
+      end
+      sleep 0.3
+      waits = Lockfree.waits
+      assert_operator(waits[:dropped][:count], :>=, 60)
+      assert_equal([__FILE__, :sleep, 1], waits[:waits][0].values_at(:path, :method, :count))
+    RUBY
+  end
+
   def test_compacting_keeps_lines
     omit "no compaction here" unless GC.respond_to?(:compact)
     assert_waits(<<~'RUBY', "--ractor-stats=/dev/null")
