@@ -297,10 +297,76 @@ class TestLockfreeLibraries < Test::Unit::TestCase
     RUBY
   end
 
+  def test_racing_option_parser
+    assert_same_in_ractors('require "optparse"; require "optparse/uri"; require "optparse/time"; Size = Class.new', <<~'RUBY')
+      into = {}
+      parser = OptionParser.new do |options|
+        options.on("-v", "--[no-]verbose", "says more")
+        options.on("-nN", Integer)
+        options.on("--size N", Float)
+        options.on("--list A,B", Array)
+        options.on("--url URL", URI)
+        options.on("--at TIME", Time)
+        options.on("--kind KIND", %i[big small])
+      end
+      rest = parser.parse(%w[a -v -n3 --size 2.5 --list x,y --url http://h/ --at 2020-01-01T00:00:00Z --kind sm b], into: into)
+      [rest, into.transform_values(&:to_s), parser.help.include?("says more"), (parser.parse(%w[--size x]) rescue $!.message),
+       (parser.parse(%w[--nothing]) rescue $!.class)]
+    RUBY
+    assert_ractors(<<~'RUBY')
+      require "optparse"
+      Kind = Class.new
+      OptionParser.accept(Kind) { |kind,| "main's #{kind}" }
+      parsed = -> { OptionParser.new { |options| options.on("-k", "--kind KIND", Kind) }.parse!(%w[-k x], into: into = {}) && into[:kind] }
+      assert_equal("main's x", parsed.call)
+      assert_equal(["main's x", "its x"], Ractor.new(&Ractor.make_shareable(nil.instance_exec { proc {
+        kind = -> { OptionParser.new { |options| options.on("-k", "--kind KIND", Kind) }.parse!(%w[-k x], into: into = {}) && into[:kind] }
+        before = kind.call
+        OptionParser.accept(Kind) { |kind,| "its #{kind}" }
+        [before, kind.call] } })).take)
+      assert_equal("main's x", parsed.call)
+    RUBY
+  end
+
+  def test_racing_small_libraries
+    setup = <<~'RUBY'
+      require "rbconfig"; require "pstore"; require "tmpdir"; require "open3"; require "zlib"; require "stringio"; require "openssl"
+      require "digest/bubblebabble"; require "logger"
+    RUBY
+    assert_same_in_ractors(setup, <<~'RUBY')
+      aes = OpenSSL::Cipher::AES.new(128, :CBC).encrypt
+      aes.key = aes.iv = "k" * 16
+      logger = Logger.new(written = StringIO.new, level: :warn, formatter: ->(_, _, _, text) { text })
+      logger.info("no")
+      logger.level = "info"
+      logger.info("yes")
+      stored = Dir.mktmpdir do |folder|
+        store = PStore.new("#{folder}/store")
+        store.transaction { store[:a] = 1 }
+        store.transaction(true) { store[:a] }
+      end
+      [RbConfig::CONFIG["host_os"], RbConfig.ruby, stored, Open3::VERSION, Zlib::VERSION, StringIO::VERSION, OpenSSL::OPENSSL_VERSION,
+       aes.update("text") + aes.final, OpenSSL::Cipher::AES256.new("ECB").name, Digest::MD5.bubblebabble("a"), written.string]
+    RUBY
+  end
+
+  def test_racing_xml
+    assert_same_in_ractors(require_bundled("rexml") + 'require "rexml/document"; require "rexml/parsers/pullparser"', <<~'RUBY')
+      document = REXML::Document.new("<a b='1'><c>t &amp; &#233;</c><!-- n --><d><![CDATA[x<]]></d></a>")
+      document.root.add_element("e", "f" => "<").add_text("x>")
+      pull = REXML::Parsers::PullParser.new("<a>x</a>")
+      events = []
+      events << pull.pull.event_type while pull.has_next?
+      [document.to_s, document.root.attributes["b"], document.root.children.map(&:class), events,
+       (REXML::Document.new("<a>") rescue $!.class), REXML::Text.unnormalize("&lt;")]
+    RUBY
+  end
+
   def test_racing_versions
     assert_same_in_ractors('require "rubygems"', <<~'RUBY')
       [Gem::Version.new("1.10") <=> Gem::Version.new("1.9"), Gem::Version.new("1.2.a").release.to_s, Gem::Version.new("1.2.3").bump.to_s,
-       Gem::Version.create("3") >= Gem::Version.new("2.7")]
+       Gem::Version.create("3") >= Gem::Version.new("2.7"), Gem::Dependency.new("a", "~> 1.2").match?("a", "1.3"),
+       Gem::Requirement.new(">= 1", "< 3").satisfied_by?(Gem::Version.new("2.1")), Gem::Requirement.default.to_s]
     RUBY
   end
 

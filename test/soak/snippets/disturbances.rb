@@ -10,7 +10,7 @@ Thread.new { 1 }.value
 Array.new(4) { |i| Thread.new { i } }.map(&:value)
 t = Thread.new { sleep }; Thread.pass; t.kill; t.join.status
 t = Thread.new { Thread.current.report_on_exception = false; raise "x" }; (t.join rescue $!.message)
-t = Thread.new { begin; sleep; rescue => e; e.message; end }; Thread.pass until t.stop?; t.raise("up"); t.value
+q = Queue.new; t = Thread.new { begin; q << 1; sleep; rescue => e; e.message; end }; q.pop; Thread.pass until t.stop?; t.raise("up"); t.value
 c = Class.new { def a = 1 }; c.class_eval { def a = 2 }; c.new.a
 Module.new { refine(String) { def soak = 1 } }.refinements.size
 c = Class.new(String); c.include(Module.new { def x = 3 }); c.new.x

@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+# ractor/test_main_constant.rb - ractor/main_constant.h: a Ractor has its own of what Ruby's libraries keep in constants. What
+# it lets them do: test_libraries.rb; and of the defaults that main changes: ext/test_ssl_defaults.rb.
+
+require "test/unit"
+require_relative "../assert_ractors"
+
+class TestLockfreeRactorMainConstant < Test::Unit::TestCase
+  include LockfreeAssertRactors
+
+  # Gem::Requirement stands for any library: what is put there is copied.
+  COMMON = <<~'RUBY'
+    require "rubygems"
+    Library = Gem::Requirement
+    def library(name, value) = Library.const_set(name, value)
+    def refused(code) = assert_equal("Ractor::IsolationError", Ractor.new(code) { |code| eval(code) rescue $!.class.name }.take)
+  RUBY
+
+  def test_each_ractor_has_its_own
+    assert_ractors(COMMON + <<~'RUBY')
+      library(:TABLE, { "a" => [+"x"] })
+      library(:ALIAS, [Library::TABLE, 0])
+      ractors = Array.new(4) do |i|
+        Ractor.new(i) do |i|
+          same = [Library::TABLE.equal?(Library::TABLE), Library::ALIAS[0].equal?(Library.const_get(:TABLE))]
+          Library::TABLE["a"] << i
+          Library::ALIAS[1] += i
+          [same, Library::TABLE, Library::ALIAS[1], Library::TABLE.frozen?, Library::TABLE["a"][0].frozen?]
+        end
+      end
+      ractors.each_with_index { |ractor, i| assert_equal([[true, true], { "a" => ["x", i] }, i, false, false], ractor.take) }
+      assert_equal([{ "a" => ["x"] }, 0, false], [Library::TABLE, Library::ALIAS[1], Library::TABLE.frozen?])
+    RUBY
+  end
+
+  # As it is when the Ractor names it first; another object there is another constant.
+  def test_when_it_is_copied
+    assert_ractors(COMMON + <<~'RUBY')
+      library(:TABLE, [1])
+      early = Ractor.new do
+        Ractor.yield(Library::TABLE)
+        Ractor.receive
+        Library::TABLE
+      end
+      assert_equal([1], early.take)
+      Library::TABLE << 2
+      early << :again
+      assert_equal([[1], [1, 2]], [early.take, Ractor.new { Library::TABLE }.take])
+      $VERBOSE = nil
+      library(:TABLE, [3])
+      assert_equal([3], Ractor.new { Library::TABLE }.take)
+    RUBY
+  end
+
+  # One site, in main and in Ractors: an inline cache is everybody's.
+  def test_racing_one_site
+    assert_ractors(COMMON + <<~'RUBY')
+      library(:TABLE, [+"main"])
+      MAINS = Library::TABLE.object_id
+      def table = Library::TABLE
+      def tables = (1..2000).map { table.object_id }.uniq
+      ids = []
+      3.times do
+        ractors = Array.new(4) { Ractor.new { tables } }
+        assert_equal([MAINS], tables)
+        ids.concat(ractors.map(&:take))
+        assert_equal([MAINS], tables)
+      end
+      assert_equal([1], ids.map(&:size).uniq)
+      assert_equal(13, [MAINS, *ids.flatten].uniq.size)
+    RUBY
+  end
+
+  def test_what_is_copied
+    assert_ractors(COMMON + <<~'RUBY')
+      class Thing
+        attr_accessor :name, :other
+        def ==(thing) = thing.class == self.class && thing.name == name
+      end
+      Pair = Struct.new(:left, :right)
+      class Words < Array; attr_accessor :language; end
+      words = Words.new([+"w"])
+      words.language = +"en"
+      thing = Thing.new
+      thing.name = +"t"
+      thing.other = thing
+      text = +"é".encode("ISO-8859-1")
+      text.instance_variable_set(:@note, [1])
+      twice = nil.instance_eval { proc { |x| x * 2 } }
+      library(:ALL, [+"a", text, [[]], { 1 => { nil => +"v" }, /r/ => 2.5, Thing => [:s] }, thing, Pair.new(thing, +"r"), words,
+                     Regexp.new(+"a.c", Regexp::IGNORECASE), Thread::Mutex.new, twice, Hash.new(5).compare_by_identity, [1].freeze])
+      got = Ractor.new do
+        all = Library::ALL
+        string, latin, empty, hash, object, pair, array, regexp, mutex, proc, identity = all
+        [[string, latin.encoding.to_s, latin.encode("UTF-8"), latin.instance_variable_get(:@note), empty, hash.values_at(1, /r/, Thing)],
+         [object.name, object.other.equal?(object), pair.left.equal?(object), pair.right], [array.class.name, array.to_a, array.language],
+         [regexp.match?("xABCx"), regexp.frozen?], mutex.synchronize { 1 }, proc.call(4), [identity.compare_by_identity?, identity[0]]]
+      end.take
+      assert_equal([["a", "ISO-8859-1", "é", [1], [[]], [{ nil => "v" }, 2.5, [:s]]], ["t", true, true, "r"], ["Words", ["w"], "en"],
+                    [true, false], 1, 8, [true, 5]], got)
+      assert_false(twice.frozen?)
+    RUBY
+  end
+
+  def test_what_is_not
+    assert_ractors(COMMON + <<~'RUBY')
+      mine = +"m"
+      single = +"s"
+      def single.shout = upcase
+      { CAPTURES: proc { mine }, SELF: [Object.new.instance_eval { proc { self } }], METHOD: method(:p).to_proc, SINGLE: [single],
+        DATA: $stdout, KEY: { [+"k"] => 1 }, BLOCK: Hash.new { 1 }, DEEP: 100.times.inject([]) { |inner, _| [inner] },
+        MANY: Array.new(11_000) { +"e" } }.each { |name, value| library(name, value); refused("Gem::Requirement::#{name}") }
+      MINE = [+"m"]
+      module Mine; TABLE = [+"m"]; end
+      %w[MINE Mine::TABLE Object.const_get(:MINE) Gem::Requirement.const_get(:MINE) ARGV].each { |code| refused(code) }
+      assert_equal(["m", false, false], [Library::CAPTURES.call, Library::CAPTURES.frozen?, MINE.frozen?])
+    RUBY
+  end
+
+  def test_racing_copies_and_changes
+    assert_ractors(COMMON + <<~'RUBY')
+      200.times { |i| library(:"TABLE#{i}", Array.new(20) { |k| { k => [+"v#{k}"] } }) }
+      ractors = Array.new(4) do |r|
+        Ractor.new(r) do |r|
+          200.times.sum do |i|
+            GC.start if i % 60 == r
+            table = Library.const_get(:"TABLE#{i}")
+            table.sum { |hash| hash.each_pair.sum { |k, (v)| v == "v#{k}" ? 1 : -1000 } }
+          end
+        end
+      end
+      until ractors.empty?
+        200.times { |i| Library.const_get(:"TABLE#{i}").each { |hash| hash.delete(rand(20)); hash[100 + rand(20)] = ["v0".dup]; hash.keep_if { |k, _| k < 20 } } }
+        GC.compact if GC.respond_to?(:compact)
+        done, sum = Ractor.select(*ractors)
+        assert_operator(sum, :>, 0)
+        ractors.delete(done)
+      end
+    RUBY
+  end
+end
