@@ -14,11 +14,11 @@
 #require coverage
 #require continuation
 #require fcntl
-[Etc.getpwuid(0).name, Etc.getpwnam("root").uid, Etc.getgrgid(0).name, Etc.getgrnam("root").gid, Etc.getlogin.class, Etc.nprocessors.class, Etc.uname[:sysname], Etc.sysconf(Etc::SC_PAGESIZE).class, Etc.confstr(Etc::CS_PATH).class, Etc.systmpdir, Etc.sysconfdir] #: the library does not say that it is safe
+[Etc.getpwuid(0).name, Etc.getpwnam("root").uid, Etc.getgrgid(0).name, Etc.getgrnam("root").gid, Etc.getlogin.class, Etc.nprocessors.class, Etc.uname[:sysname], Etc.sysconf(Etc::SC_PAGESIZE).class, Etc.confstr(Etc::CS_PATH).class, Etc.systmpdir, Etc.sysconfdir]
 Etc.passwd { |x| break x.name.class } #: the library does not say that it is safe
 Etc.group { |x| break x.name.class } #: the library does not say that it is safe
 [Etc.setpwent, Etc.getpwent.class, Etc.endpwent] #: the library does not say that it is safe
-Array.new(5) { Etc.getpwuid(0).name }.uniq #: the library does not say that it is safe
+Array.new(5) { Etc.getpwuid(0).name }.uniq
 m = Monitor.new; [m.synchronize { m.synchronize { 5 } }, m.mon_enter, m.mon_locked?, m.mon_owned?, m.mon_exit, m.try_enter, m.exit, m.enter, m.exit]
 m = Monitor.new; c = m.new_cond; ok = false; t = Thread.new { m.synchronize { c.wait_until { ok }; :done } }; m.synchronize { ok = true; c.broadcast }; t.value
 o = Object.new.extend(MonitorMixin); [o.mon_synchronize { 1 }, o.synchronize { 2 }]
@@ -52,8 +52,8 @@ Fiddle::Function.new(Fiddle.dlopen(nil)["strlen"], [Fiddle::TYPE_VOIDP], Fiddle:
 Fiddle::SIZEOF_INT
 PTY.open { |m, s| [m.class, s.tty?] } #: the library does not say that it is safe
 PTY.spawn("echo pty") { |r, w, pid| x = r.gets; Process.wait(pid); x.class.name.class } #: the library does not say that it is safe
-RbConfig::CONFIG["MAJOR"] #: a constant of the library is not shareable
-RbConfig.ruby.class #: a constant of the library is not shareable
+RbConfig::CONFIG["MAJOR"]
+RbConfig.ruby.class
 [Coverage.running?, Coverage.supported?(:lines)] #: the library does not say that it is safe
 callcc { |k| k.call(5) } #: the library does not say that it is safe
 Fcntl::F_GETFD

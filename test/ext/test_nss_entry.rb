@@ -1,10 +1,10 @@
 # frozen_string_literal: true
-# ext/test_netdb_entry.rb - ext/netdb_entry.h: services and hosts that several Ractors look up.
+# ext/test_nss_entry.rb - ext/nss_entry.h: services, hosts, users and groups that several Ractors look up.
 
 require "test/unit"
 require_relative "../assert_ractors"
 
-class TestLockfreeNetdbEntry < Test::Unit::TestCase
+class TestLockfreeNSSEntry < Test::Unit::TestCase
   include LockfreeAssertRactors
 
   KNOWN = <<~'RUBY'
@@ -52,6 +52,27 @@ class TestLockfreeNetdbEntry < Test::Unit::TestCase
       expected = Ractor.make_shareable(silently { asked.map { |host| look_up(host) } })
       wrong = (1..8).map { |i| Ractor.new(asked, expected, i) { |asked, expected, i|
         silently { 400.times.count { |k| at = (i + k) % asked.size; look_up(asked[at]) != expected[at] } }
+      } }.sum(&:take)
+      assert_equal(0, wrong)
+    RUBY
+  end
+
+  def test_racing_look_up_users_and_groups
+    assert_ractors(<<~'RUBY')
+      require "etc"
+      users = []
+      Etc.passwd { |user| users << user.to_a }
+      groups = []
+      Etc.group { |group| groups << group.to_a }
+      Ractor.make_shareable([users, groups])
+      expected = [Etc.getlogin, Etc.sysconfdir, Etc.getpwuid.name].freeze
+      wrong = (1..8).map { |i| Ractor.new(users, groups, expected, i) { |users, groups, expected, i|
+        500.times.count { |k|
+          user = users[(i + k) % users.size]
+          group = groups[(i + k) % groups.size]
+          Etc.getpwnam(user[0]).to_a != user || Etc.getpwuid(user[2]).uid != user[2] || Etc.getgrnam(group[0]).to_a != group ||
+            Etc.getgrgid(group[2]).gid != group[2] || [Etc.getlogin, Etc.sysconfdir, Etc.getpwuid.name] != expected
+        } + [-> { Etc.getpwnam("no such one") }, -> { Etc.getgrgid(4_000_000_000) }].count { (_1.call rescue $!.class) != ArgumentError }
       } }.sum(&:take)
       assert_equal(0, wrong)
     RUBY
