@@ -29,7 +29,7 @@ static const char *const main_constant_libraries[] = {
     "=CGI", "CGI::Util", "=DRb", "ErrorHighlight", "Etc", "Fcntl", "FileUtils", "Gem::Requirement", "Gem::Specification", "Gem::Version",
     "GetoptLong", "Logger", "Minitest", "Net::FTP", "Net::HTTP", "Net::HTTPResponse", "Open3", "OpenURI", "=OpenSSL",
     "OptionParser", "PStore", "Pathname", "PowerAssert", "Prime", "Prism", "Psych", "RDoc", "REXML", "Rake", "RbConfig", "Reline",
-    "StringIO", "URI", "Zlib",
+    "StringIO", "URI", "UnicodeNormalize", "Zlib",
 };
 
 /* What may have to be copied. */
@@ -122,11 +122,8 @@ main_constant_copy_pairs(struct main_constant_copying *copying, VALUE copy, VALU
 {
     struct main_constant_pairs pairs = { copying, copy, RTEST(rb_hash_compare_by_id_p(value)) };
 
-    if (FL_TEST_RAW(value, RHASH_PROC_DEFAULT)) {
-        copying->failed = true;
-        return;
-    }
     RHASH_SET_IFNONE(copy, main_constant_copy(copying, RHASH_IFNONE(value)));
+    if (FL_TEST_RAW(value, RHASH_PROC_DEFAULT)) FL_SET_RAW(copy, RHASH_PROC_DEFAULT);
     rb_hash_foreach(value, main_constant_copy_pair, (VALUE)&pairs);
 }
 

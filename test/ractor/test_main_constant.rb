@@ -88,16 +88,16 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       text.instance_variable_set(:@note, [1])
       twice = nil.instance_eval { proc { |x| x * 2 } }
       library(:ALL, [+"a", text, [[]], { 1 => { nil => +"v" }, /r/ => 2.5, Thing => [:s] }, thing, Pair.new(thing, +"r"), words,
-                     Regexp.new(+"a.c", Regexp::IGNORECASE), Thread::Mutex.new, twice, Hash.new(5).compare_by_identity, [1].freeze])
+                     Regexp.new(+"a.c", Regexp::IGNORECASE), Thread::Mutex.new, twice, Hash.new(5).compare_by_identity, Hash.new { |hash, key| hash[key] = key * 2 }])
       got = Ractor.new do
         all = Library::ALL
-        string, latin, empty, hash, object, pair, array, regexp, mutex, proc, identity = all
+        string, latin, empty, hash, object, pair, array, regexp, mutex, proc, identity, default = all
         [[string, latin.encoding.to_s, latin.encode("UTF-8"), latin.instance_variable_get(:@note), empty, hash.values_at(1, /r/, Thing)],
          [object.name, object.other.equal?(object), pair.left.equal?(object), pair.right], [array.class.name, array.to_a, array.language],
-         [regexp.match?("xABCx"), regexp.frozen?], mutex.synchronize { 1 }, proc.call(4), [identity.compare_by_identity?, identity[0]]]
+         [regexp.match?("xABCx"), regexp.frozen?], mutex.synchronize { 1 }, proc.call(4), [identity.compare_by_identity?, identity[0], default[4], default]]
       end.take
       assert_equal([["a", "ISO-8859-1", "é", [1], [[]], [{ nil => "v" }, 2.5, [:s]]], ["t", true, true, "r"], ["Words", ["w"], "en"],
-                    [true, false], 1, 8, [true, 5]], got)
+                    [true, false], 1, 8, [true, 5, 8, { 4 => 8 }]], got)
       assert_false(twice.frozen?)
     RUBY
   end
@@ -108,7 +108,7 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       single = +"s"
       def single.shout = upcase
       { CAPTURES: proc { mine }, SELF: [Object.new.instance_eval { proc { self } }], METHOD: method(:p).to_proc, SINGLE: [single],
-        DATA: $stdout, KEY: { [+"k"] => 1 }, BLOCK: Hash.new { 1 }, DEEP: 100.times.inject([]) { |inner, _| [inner] },
+        DATA: $stdout, KEY: { [+"k"] => 1 }, DEEP: 100.times.inject([]) { |inner, _| [inner] },
         MANY: Array.new(11_000) { +"e" } }.each { |name, value| library(name, value); refused("Gem::Requirement::#{name}") }
       MINE = [+"m"]
       module Mine; TABLE = [+"m"]; end
