@@ -32,19 +32,25 @@ static const char *const main_constant_libraries[] = {
     "StringIO", "URI", "UnicodeNormalize", "Zlib",
 };
 
-/* What may have to be copied. */
+/* What may have to be copied: objects in each other; objects, elements, and hundreds of bytes, in all. */
 #define MAIN_CONSTANT_DEPTH 64
-#define MAIN_CONSTANT_OBJECTS 10000
+#define MAIN_CONSTANT_SIZE 20000
+
+#define MAIN_CONSTANT_REGEXP 5 /* elements of regexps for each */
 
 struct main_constant_copying {
     VALUE known;    /* by identity, what the Ractor has a copy of; or Qfalse */
     VALUE copies;   /* the same, of what is copied now */
-    int depth, left;
+    VALUE regexps;  /* of each copy that is to be compiled: it, source, options, timeout, whether it is frozen; or Qfalse */
+    int depth;
+    long left;
     bool plain;     /* Strings, Arrays and Hashes alone, of no class of their own */
     bool failed;
 };
 
-static rb_ractor_local_key_t main_constant_key; /* a Ractor's copies by identity, or nil */
+/* Of a Ractor, or nil: by identity, copies of objects, itself for those of which there is none, and of modules whether they are
+ * in a library. */
+static rb_ractor_local_key_t main_constant_key;
 
 /* ---- a copy, while all others stand */
 
@@ -79,22 +85,25 @@ main_constant_copy_members(struct main_constant_copying *copying, VALUE copy, VA
 static bool
 main_constant_plain_key_p(VALUE key)
 {
-    if (SPECIAL_CONST_P(key)) return true;
-
-    switch (BUILTIN_TYPE(key)) {
-      case T_STRING:
-        return RBASIC_CLASS(key) == rb_cString;
-      case T_SYMBOL:
-      case T_BIGNUM:
-      case T_FLOAT:
-        return true;
-      case T_REGEXP:
-      case T_CLASS:
-      case T_MODULE:
-        return rb_method_basic_definition_p(CLASS_OF(key), idHash);
-      default:
-        return false;
+    if (!SPECIAL_CONST_P(key)) {
+        switch (BUILTIN_TYPE(key)) {
+          case T_STRING:
+            if (RBASIC_CLASS(key) != rb_cString) return false;
+            break;
+          case T_REGEXP:
+            if (!rb_ractor_shareable_p(key)) return false; /* else it is yet to be compiled */
+            break;
+          case T_SYMBOL:
+          case T_BIGNUM:
+          case T_FLOAT:
+          case T_CLASS:
+          case T_MODULE:
+            break;
+          default:
+            return false;
+        }
     }
+    return rb_method_basic_definition_p(CLASS_OF(key), idHash) && rb_method_basic_definition_p(CLASS_OF(key), idEqlP);
 }
 
 struct main_constant_pairs {
@@ -150,6 +159,35 @@ main_constant_copy_variables(struct main_constant_copying *copying, VALUE copy, 
     rb_ivar_foreach(value, main_constant_copy_variable, (st_data_t)&variables);
 }
 
+/* A Regexp that main_constant_compile makes one like +value+: that may warn, which is a method of Ruby's. */
+static VALUE
+main_constant_copy_regexp(struct main_constant_copying *copying, VALUE value)
+{
+    if (!RREGEXP(value)->ptr) return Qundef;
+
+    VALUE copy = rb_reg_alloc();
+    if (!copying->regexps) copying->regexps = rb_ary_hidden_new(MAIN_CONSTANT_REGEXP);
+    rb_ary_push(copying->regexps, copy);
+    rb_ary_push(copying->regexps, main_constant_copy_string(RREGEXP_SRC(value)));
+    rb_ary_push(copying->regexps, INT2FIX(rb_reg_options(value)));
+    rb_ary_push(copying->regexps, ULL2NUM(RREGEXP(value)->ptr->timelimit));
+    rb_ary_push(copying->regexps, RBOOL(OBJ_FROZEN(value)));
+    return copy;
+}
+
+/* When the others go on. */
+static void
+main_constant_compile(VALUE regexps)
+{
+    for (long i = 0; regexps && i < RARRAY_LEN(regexps); i += MAIN_CONSTANT_REGEXP) {
+        VALUE copy = RARRAY_AREF(regexps, i);
+
+        rb_reg_init_str(copy, RARRAY_AREF(regexps, i + 1), FIX2INT(RARRAY_AREF(regexps, i + 2)));
+        RREGEXP(copy)->ptr->timelimit = NUM2ULL(RARRAY_AREF(regexps, i + 3));
+        if (RTEST(RARRAY_AREF(regexps, i + 4))) OBJ_FREEZE(copy);
+    }
+}
+
 /* A Proc of Ruby that refers to no variable around it, and whose self is shareable; main's `main` is of no use to it. */
 static VALUE
 main_constant_copy_proc(VALUE value)
@@ -167,7 +205,7 @@ main_constant_copy_proc(VALUE value)
 
 /* An object like +value+, with nothing in it that is to be copied, yet; or Qundef. */
 static VALUE
-main_constant_allocate(VALUE value)
+main_constant_allocate(struct main_constant_copying *copying, VALUE value)
 {
     const VALUE klass = RBASIC_CLASS(value);
 
@@ -175,7 +213,7 @@ main_constant_allocate(VALUE value)
       case T_STRING:
         return main_constant_copy_string(value);
       case T_REGEXP:
-        return rb_reg_new_str(main_constant_copy_string(RREGEXP_SRC(value)), rb_reg_options(value));
+        return main_constant_copy_regexp(copying, value);
       case T_ARRAY:
         return rb_ary_new_capa(RARRAY_LEN(value));
       case T_HASH:
@@ -212,6 +250,22 @@ main_constant_fill(struct main_constant_copying *copying, VALUE copy, VALUE valu
     if (!rb_ractor_shareable_p(copy)) main_constant_copy_variables(copying, copy, value);
 }
 
+/* How much it is. */
+static long
+main_constant_size(VALUE value)
+{
+    switch (BUILTIN_TYPE(value)) {
+      case T_STRING:
+        return 1 + RSTRING_LEN(value) / 100;
+      case T_ARRAY:
+        return 1 + RARRAY_LEN(value);
+      case T_HASH:
+        return 1 + 2 * (long)RHASH_SIZE(value);
+      default:
+        return 1;
+    }
+}
+
 /* What the Ractor is to have for +value+; or anything, and it has failed. */
 static VALUE
 main_constant_copy(struct main_constant_copying *copying, VALUE value)
@@ -223,9 +277,9 @@ main_constant_copy(struct main_constant_copying *copying, VALUE value)
     if (!UNDEF_P(copy = rb_hash_lookup2(copying->copies, value, Qundef))) return copy;
 
     const VALUE klass = value == rb_get_argv() ? rb_cArray : RBASIC_CLASS(value); /* which OptionParser extends */
-    if (!klass || RCLASS_SINGLETON_P(klass) || copying->depth >= MAIN_CONSTANT_DEPTH || --copying->left < 0 ||
+    if (!klass || RCLASS_SINGLETON_P(klass) || copying->depth >= MAIN_CONSTANT_DEPTH || (copying->left -= main_constant_size(value)) < 0 ||
         (copying->plain && klass != rb_cString && klass != rb_cArray && klass != rb_cHash) ||
-        UNDEF_P(copy = main_constant_allocate(value))) {
+        UNDEF_P(copy = main_constant_allocate(copying, value))) {
         copying->failed = true;
         return Qnil;
     }
@@ -235,7 +289,7 @@ main_constant_copy(struct main_constant_copying *copying, VALUE value)
     copying->depth++;
     main_constant_fill(copying, copy, value);
     copying->depth--;
-    if (OBJ_FROZEN(value)) OBJ_FREEZE(copy);
+    if (OBJ_FROZEN(value) && !RB_TYPE_P(value, T_REGEXP)) OBJ_FREEZE(copy);
     return copy;
 }
 
@@ -244,7 +298,7 @@ static VALUE
 main_constant_copy_all(struct main_constant_copying *copying, VALUE value)
 {
     copying->copies = rb_obj_hide(rb_ident_hash_new());
-    copying->left = MAIN_CONSTANT_OBJECTS;
+    copying->left = MAIN_CONSTANT_SIZE;
     VALUE copy = main_constant_copy(copying, value);
 
     return copying->failed ? Qundef : copy;
@@ -288,16 +342,9 @@ rb_ractor_constant_hash(VALUE module, ID name)
 
 /* ---- each Ractor's own */
 
+/* Whether +module+ is one of the libraries, or in one, by its name. */
 static bool
-main_constant_has_p(VALUE module, ID name, VALUE value)
-{
-    const rb_const_entry_t *ce = rb_const_lookup(module, name);
-    return ce && __atomic_load_n(&ce->value, __ATOMIC_ACQUIRE) == value; /* setup_const_entry */
-}
-
-/* Whether +module+ is one of the libraries, or in one. */
-static bool
-main_constant_library_p(VALUE module)
+main_constant_named_p(VALUE module)
 {
     VALUE path = rb_class_path(module);
 
@@ -312,14 +359,27 @@ main_constant_library_p(VALUE module)
     return false;
 }
 
-/* The module that has the constant, which may be looked up in a class that inherits from it, or includes it. */
+/* The same, noted in +known+. */
+static bool
+main_constant_library_p(VALUE known, VALUE module)
+{
+    VALUE noted = rb_hash_lookup2(known, module, Qundef);
+
+    if (UNDEF_P(noted)) {
+        noted = RBOOL(main_constant_named_p(module));
+        if (RTEST(noted)) rb_hash_aset(known, module, noted); /* else it may yet get its name */
+    }
+    return RTEST(noted);
+}
+
+/* The module where the constant was found, which may be looked up in a class that inherits from it, or includes it. */
 static VALUE
-main_constant_owner(VALUE module, ID name, VALUE value)
+main_constant_owner(VALUE module, ID name)
 {
     for (VALUE klass = module; klass; klass = rb_class_super_load_acquire(klass)) {
-        if (main_constant_has_p(klass, name, value)) return RB_TYPE_P(klass, T_ICLASS) ? RBASIC_CLASS(klass) : klass;
+        if (rb_const_lookup(klass, name)) return RB_TYPE_P(klass, T_ICLASS) ? RBASIC_CLASS(klass) : klass;
     }
-    return Qfalse;
+    return rb_cObject; /* where one that is looked up in a module may be */
 }
 
 static int
@@ -341,28 +401,43 @@ main_constant_known(void)
     return known;
 }
 
+/* A copy of +value+ that is +known+ from then on; +known+ itself, if there is none. */
+static VALUE
+main_constant_copy_and_keep(VALUE known, VALUE value)
+{
+    struct main_constant_copying copying = { .known = known };
+    VALUE copy;
+
+    RB_VM_LOCK_ENTER();
+    {
+        rb_vm_barrier();
+        copy = main_constant_copy_all(&copying, value);
+    }
+    RB_VM_LOCK_LEAVE();
+
+    if (UNDEF_P(copy)) {
+        rb_hash_aset(known, value, copy = known);
+    }
+    else {
+        main_constant_compile(copying.regexps);
+        rb_hash_foreach(copying.copies, main_constant_keep, known);
+    }
+    RB_GC_GUARD(copying.copies);
+    RB_GC_GUARD(copying.regexps);
+    return copy;
+}
+
 VALUE
 rb_ractor_library_constant(VALUE module, ID name, VALUE value)
 {
-    VALUE known = rb_ractor_local_storage_value(main_constant_key);
-    VALUE copy = NIL_P(known) ? Qundef : rb_hash_lookup2(known, value, Qundef);
+    VALUE known = main_constant_known(), owner = main_constant_owner(module, name);
+    if (owner == rb_cObject && name == rb_intern("ARGV")) owner = module; /* of who asks for it there */
+    if (!main_constant_library_p(known, owner)) return Qundef;
 
-    if (UNDEF_P(copy)) {
-        VALUE owner = main_constant_owner(module, name, value);
-        if (owner == rb_cObject && name == rb_intern("ARGV")) owner = module; /* of who asks for it there */
-        if (!owner || !main_constant_library_p(owner)) return Qundef;
+    VALUE copy = rb_hash_lookup2(known, value, Qundef);
+    if (UNDEF_P(copy)) copy = main_constant_copy_and_keep(known, value);
+    if (copy == known) return Qundef;
 
-        struct main_constant_copying copying = { .known = main_constant_known() };
-        RB_VM_LOCK_ENTER();
-        {
-            rb_vm_barrier();
-            copy = main_constant_copy_all(&copying, value);
-        }
-        RB_VM_LOCK_LEAVE();
-        if (UNDEF_P(copy)) return Qundef;
-        rb_hash_foreach(copying.copies, main_constant_keep, copying.known);
-        RB_GC_GUARD(copying.copies);
-    }
     GET_RACTOR()->own_constant_cnt++;
     return copy;
 }

@@ -27,14 +27,18 @@
  * Solution.  C code of the library copies what it wants of it each time.
  *
  * Both copy while all others stand.  They stand where they could also collect garbage: an
- * object is whole there.  So no method of Ruby is called: objects have their variables
- * copied, and their initialize_copy is not asked.
+ * object is whole there.  No method of Ruby is called meanwhile, which might wait for one
+ * who stands: objects have their variables copied, their initialize_copy is not asked,
+ * keys are looked at before a Hash asks for their `hash`, and Regexps are compiled, which
+ * may warn, when the others go on.
  *
  * Limits.  It stops all Ractors: for what is done once, or once for a connection, not for
- * a line.  It does not autoload.  Only constants in the modules that main_constant.c names;
- * those of programs raise what they raise upstream.  No copy of what has a singleton class,
- * of what C code made (but Procs, whose variables have to be shareable, and Mutexes), or of
- * a Hash by keys that have a `hash` of their own.
+ * a line.  It does not autoload.  Only constants in the modules that main_constant.c names,
+ * and what programs put there; all other constants raise what they raise upstream.  No copy
+ * of what has a singleton class, of what C code made (but Mutexes, and Procs that refer to no
+ * variables around them), of a Hash by other keys than Strings, Symbols, numbers, Regexps and
+ * modules, or of much.  What main replaces a Ractor keeps, with its copy, as long as it lives.
+ * A Ractor that is main, since it has forked, names what main did.
  *
  * The copies of a Ractor are in its local storage: it alone reads and writes them.
  */

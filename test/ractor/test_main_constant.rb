@@ -109,11 +109,46 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       def single.shout = upcase
       { CAPTURES: proc { mine }, SELF: [Object.new.instance_eval { proc { self } }], METHOD: method(:p).to_proc, SINGLE: [single],
         DATA: $stdout, KEY: { [+"k"] => 1 }, DEEP: 100.times.inject([]) { |inner, _| [inner] },
-        MANY: Array.new(11_000) { +"e" } }.each { |name, value| library(name, value); refused("Gem::Requirement::#{name}") }
+        MANY: Array.new(11_000) { +"e" }, LONG: [+"x" * 3_000_000],
+        WIDE: Array.new(30_000, 1), NONE: [Regexp.allocate], EQL: { Class.new { def self.eql?(_) = raise } => +"e" } }.each { |name, value| library(name, value); refused("Gem::Requirement::#{name}") }
       MINE = [+"m"]
+      library(:THEIRS, MINE)
+      refused("Gem::Requirement::THEIRS.size; MINE")
+      refused("require 'optparse'; OptionParser.new; ARGV")
       module Mine; TABLE = [+"m"]; end
       %w[MINE Mine::TABLE Object.const_get(:MINE) Gem::Requirement.const_get(:MINE) ARGV].each { |code| refused(code) }
       assert_equal(["m", false, false], [Library::CAPTURES.call, Library::CAPTURES.frozen?, MINE.frozen?])
+    RUBY
+  end
+
+  # What a Regexp warns of is said when the others go on: the one who reads it stood still, and the pipe was full.
+  def test_warnings
+    assert_ractors(COMMON + <<~'RUBY')
+      verbose, $VERBOSE = $VERBOSE, nil
+      library(:PATTERNS, Array.new(1800) { |i| Regexp.new("[aa]b#{i}", timeout: 2.5) })
+      reader, writer = IO.pipe
+      said = Thread.new { count = 0; count += 1 while reader.gets; count }
+      stderr = $stderr.dup
+      $VERBOSE = true
+      $stderr.reopen(writer)
+      writer.close
+      timeouts = Ractor.new { Library::PATTERNS.map(&:timeout).uniq }.take
+      $stderr.reopen(stderr)
+      $VERBOSE = verbose
+      assert_equal([[2.5], 1800], [timeouts, said.value])
+    RUBY
+  end
+
+  # It is there all the time.
+  def test_racing_set_again
+    assert_ractors(COMMON + <<~'RUBY')
+      $VERBOSE = nil
+      library(:TABLE, ["0"])
+      ractors = Array.new(2) { Ractor.new { 10_000.times { Library::TABLE.fetch(0) } } }
+      i = 0
+      ending = Thread.new { ractors.each(&:take) }
+      library(:TABLE, [(i += 1).to_s]) while ending.alive?
+      assert_not_nil(ending.value)
     RUBY
   end
 
