@@ -47,7 +47,7 @@ struct nss_entry {
 
 #if NSS_REENTRANT
 
-#define NSS_ENTRY_MAX (1 << 20)
+#define NSS_ENTRY_MAX ((size_t)1 << 30)
 
 /* Evaluates +call+, that of a reentrant function, with +memory+ and +size+ until the entry fits.
  * What it found, or NULL. */

@@ -36,17 +36,17 @@ static const char *const main_constant_libraries[] = {
 #define MAIN_CONSTANT_DEPTH 64
 #define MAIN_CONSTANT_SIZE 20000
 
-#define MAIN_CONSTANT_REGEXP 5 /* elements of regexps for each */
-
 struct main_constant_copying {
     VALUE known;    /* by identity, what the Ractor has a copy of; or Qfalse */
     VALUE copies;   /* the same, of what is copied now */
-    VALUE regexps;  /* of each copy that is to be compiled: it, source, options, timeout, whether it is frozen; or Qfalse */
+    VALUE later;    /* what is to be done when the others go on, five by five: what, with which copy, and three values */
     int depth;
     long left;
     bool plain;     /* Strings, Arrays and Hashes alone, of no class of their own */
     bool failed;
 };
+
+enum main_constant_later { MAIN_CONSTANT_PAIR, MAIN_CONSTANT_VARIABLE, MAIN_CONSTANT_REGEXP, MAIN_CONSTANT_FREEZE };
 
 /* Of a Ractor, or nil: by identity, copies of objects, itself for those of which there is none, and of modules whether they are
  * in a library. */
@@ -55,6 +55,13 @@ static rb_ractor_local_key_t main_constant_key;
 /* ---- a copy, while all others stand */
 
 static VALUE main_constant_copy(struct main_constant_copying *copying, VALUE value);
+
+static void
+main_constant_later(struct main_constant_copying *copying, enum main_constant_later what, VALUE copy, VALUE a, VALUE b, VALUE c)
+{
+    const VALUE step[5] = { INT2FIX(what), copy, a, b, c };
+    rb_ary_cat(copying->later, step, numberof(step));
+}
 
 static VALUE
 main_constant_copy_string(VALUE value)
@@ -81,111 +88,58 @@ main_constant_copy_members(struct main_constant_copying *copying, VALUE copy, VA
     }
 }
 
-/* Whether a Hash finds +key+ without a method of Ruby's being called. */
-static bool
-main_constant_plain_key_p(VALUE key)
-{
-    if (!SPECIAL_CONST_P(key)) {
-        switch (BUILTIN_TYPE(key)) {
-          case T_STRING:
-            if (RBASIC_CLASS(key) != rb_cString) return false;
-            break;
-          case T_REGEXP:
-            if (!rb_ractor_shareable_p(key)) return false; /* else it is yet to be compiled */
-            break;
-          case T_SYMBOL:
-          case T_BIGNUM:
-          case T_FLOAT:
-          case T_CLASS:
-          case T_MODULE:
-            break;
-          default:
-            return false;
-        }
-    }
-    return rb_method_basic_definition_p(CLASS_OF(key), idHash) && rb_method_basic_definition_p(CLASS_OF(key), idEqlP);
-}
-
-struct main_constant_pairs {
+struct main_constant_parts {
     struct main_constant_copying *copying;
     VALUE copy;
-    bool by_identity;
 };
 
 static int
 main_constant_copy_pair(VALUE key, VALUE value, VALUE arg)
 {
-    const struct main_constant_pairs *pairs = (const struct main_constant_pairs *)arg;
+    const struct main_constant_parts *parts = (const struct main_constant_parts *)arg;
+    VALUE key_copy = main_constant_copy(parts->copying, key);
+    VALUE copy = parts->copying->failed ? Qnil : main_constant_copy(parts->copying, value);
 
-    if (!pairs->by_identity && !main_constant_plain_key_p(key)) pairs->copying->failed = true;
-    VALUE key_copy = pairs->copying->failed ? Qnil : main_constant_copy(pairs->copying, key);
-    VALUE value_copy = pairs->copying->failed ? Qnil : main_constant_copy(pairs->copying, value);
-    if (pairs->copying->failed) return ST_STOP;
-
-    rb_hash_aset(pairs->copy, key_copy, value_copy);
-    return ST_CONTINUE;
+    main_constant_later(parts->copying, MAIN_CONSTANT_PAIR, parts->copy, key_copy, copy, Qnil);
+    return parts->copying->failed ? ST_STOP : ST_CONTINUE;
 }
 
 static void
 main_constant_copy_pairs(struct main_constant_copying *copying, VALUE copy, VALUE value)
 {
-    struct main_constant_pairs pairs = { copying, copy, RTEST(rb_hash_compare_by_id_p(value)) };
+    struct main_constant_parts pairs = { copying, copy };
 
     RHASH_SET_IFNONE(copy, main_constant_copy(copying, RHASH_IFNONE(value)));
     if (FL_TEST_RAW(value, RHASH_PROC_DEFAULT)) FL_SET_RAW(copy, RHASH_PROC_DEFAULT);
     rb_hash_foreach(value, main_constant_copy_pair, (VALUE)&pairs);
 }
 
-struct main_constant_variables {
-    struct main_constant_copying *copying;
-    VALUE copy;
-};
-
 static int
 main_constant_copy_variable(ID name, VALUE value, st_data_t arg)
 {
-    const struct main_constant_variables *variables = (const struct main_constant_variables *)arg;
-    VALUE copy = main_constant_copy(variables->copying, value);
+    const struct main_constant_parts *parts = (const struct main_constant_parts *)arg;
+    VALUE copy = main_constant_copy(parts->copying, value);
 
-    if (variables->copying->failed) return ST_STOP;
-    rb_ivar_set(variables->copy, name, copy);
-    return ST_CONTINUE;
+    main_constant_later(parts->copying, MAIN_CONSTANT_VARIABLE, parts->copy, ULL2NUM(name), copy, Qnil);
+    return parts->copying->failed ? ST_STOP : ST_CONTINUE;
 }
 
 static void
 main_constant_copy_variables(struct main_constant_copying *copying, VALUE copy, VALUE value)
 {
-    struct main_constant_variables variables = { copying, copy };
+    struct main_constant_parts variables = { copying, copy };
     rb_ivar_foreach(value, main_constant_copy_variable, (st_data_t)&variables);
 }
 
-/* A Regexp that main_constant_compile makes one like +value+: that may warn, which is a method of Ruby's. */
 static VALUE
 main_constant_copy_regexp(struct main_constant_copying *copying, VALUE value)
 {
     if (!RREGEXP(value)->ptr) return Qundef;
 
     VALUE copy = rb_reg_alloc();
-    if (!copying->regexps) copying->regexps = rb_ary_hidden_new(MAIN_CONSTANT_REGEXP);
-    rb_ary_push(copying->regexps, copy);
-    rb_ary_push(copying->regexps, main_constant_copy_string(RREGEXP_SRC(value)));
-    rb_ary_push(copying->regexps, INT2FIX(rb_reg_options(value)));
-    rb_ary_push(copying->regexps, ULL2NUM(RREGEXP(value)->ptr->timelimit));
-    rb_ary_push(copying->regexps, RBOOL(OBJ_FROZEN(value)));
+    main_constant_later(copying, MAIN_CONSTANT_REGEXP, copy, main_constant_copy_string(RREGEXP_SRC(value)),
+                        INT2FIX(rb_reg_options(value)), ULL2NUM(RREGEXP(value)->ptr->timelimit));
     return copy;
-}
-
-/* When the others go on. */
-static void
-main_constant_compile(VALUE regexps)
-{
-    for (long i = 0; regexps && i < RARRAY_LEN(regexps); i += MAIN_CONSTANT_REGEXP) {
-        VALUE copy = RARRAY_AREF(regexps, i);
-
-        rb_reg_init_str(copy, RARRAY_AREF(regexps, i + 1), FIX2INT(RARRAY_AREF(regexps, i + 2)));
-        RREGEXP(copy)->ptr->timelimit = NUM2ULL(RARRAY_AREF(regexps, i + 3));
-        if (RTEST(RARRAY_AREF(regexps, i + 4))) OBJ_FREEZE(copy);
-    }
 }
 
 /* A Proc of Ruby that refers to no variable around it, and whose self is shareable; main's `main` is of no use to it. */
@@ -247,7 +201,8 @@ main_constant_fill(struct main_constant_copying *copying, VALUE copy, VALUE valu
       default:
         break;
     }
-    if (!rb_ractor_shareable_p(copy)) main_constant_copy_variables(copying, copy, value);
+    if (!rb_obj_is_proc(copy)) main_constant_copy_variables(copying, copy, value); /* it is shareable */
+    if (OBJ_FROZEN(value)) main_constant_later(copying, MAIN_CONSTANT_FREEZE, copy, Qnil, Qnil, Qnil);
 }
 
 /* How much it is. */
@@ -272,8 +227,8 @@ main_constant_copy(struct main_constant_copying *copying, VALUE value)
 {
     VALUE copy;
 
-    if (rb_ractor_shareable_p(value)) return value;
-    if (copying->known && !UNDEF_P(copy = rb_hash_lookup2(copying->known, value, Qundef))) return copy;
+    if (copying->failed || rb_ractor_shareable_p(value)) return value;
+    if (copying->known && !UNDEF_P(copy = rb_hash_lookup2(copying->known, value, Qundef)) && copy != copying->known) return copy;
     if (!UNDEF_P(copy = rb_hash_lookup2(copying->copies, value, Qundef))) return copy;
 
     const VALUE klass = value == rb_get_argv() ? rb_cArray : RBASIC_CLASS(value); /* which OptionParser extends */
@@ -289,19 +244,46 @@ main_constant_copy(struct main_constant_copying *copying, VALUE value)
     copying->depth++;
     main_constant_fill(copying, copy, value);
     copying->depth--;
-    if (OBJ_FROZEN(value) && !RB_TYPE_P(value, T_REGEXP)) OBJ_FREEZE(copy);
     return copy;
 }
 
-/* All of it, or Qundef. */
+/* Which main_constant_finish is to finish; or Qundef. */
 static VALUE
-main_constant_copy_all(struct main_constant_copying *copying, VALUE value)
+main_constant_begin(struct main_constant_copying *copying, VALUE value)
 {
     copying->copies = rb_obj_hide(rb_ident_hash_new());
+    copying->later = rb_ary_hidden_new(0);
     copying->left = MAIN_CONSTANT_SIZE;
     VALUE copy = main_constant_copy(copying, value);
 
     return copying->failed ? Qundef : copy;
+}
+
+/* When the others go on: what may call methods, such as a key's `hash`, or warn.  What is in an object comes before it. */
+static void
+main_constant_finish(const struct main_constant_copying *copying)
+{
+    for (long i = 0; i < RARRAY_LEN(copying->later); i += 5) {
+        VALUE step[5];
+
+        for (int k = 0; k < 5; k++) step[k] = RARRAY_AREF(copying->later, i + k);
+        switch ((enum main_constant_later)FIX2INT(step[0])) {
+          case MAIN_CONSTANT_PAIR:
+            rb_hash_aset(step[1], step[2], step[3]);
+            break;
+          case MAIN_CONSTANT_VARIABLE:
+            rb_ivar_set(step[1], (ID)NUM2ULL(step[2]), step[3]);
+            break;
+          case MAIN_CONSTANT_REGEXP:
+            rb_reg_init_str(step[1], step[2], FIX2INT(step[3]));
+            RREGEXP(step[1])->ptr->timelimit = NUM2ULL(step[4]);
+            break;
+          case MAIN_CONSTANT_FREEZE:
+            OBJ_FREEZE(step[1]);
+            break;
+        }
+    }
+    RB_GC_GUARD(copying->later);
 }
 
 /* ---- as it is now */
@@ -324,23 +306,51 @@ rb_ractor_with_constant(VALUE module, ID name, void (*func)(VALUE, void *), void
     return found;
 }
 
+struct main_constant_hash {
+    struct main_constant_copying copying;
+    VALUE copy;
+};
+
 static void
-main_constant_copy_hash(VALUE value, void *copy)
+main_constant_begin_hash(VALUE value, void *arg)
 {
-    struct main_constant_copying copying = { .known = Qfalse, .plain = true };
-    if (RB_TYPE_P(value, T_HASH)) *(VALUE *)copy = main_constant_copy_all(&copying, value);
+    struct main_constant_hash *hash = arg;
+    if (RB_TYPE_P(value, T_HASH)) hash->copy = main_constant_begin(&hash->copying, value);
 }
 
 VALUE
 rb_ractor_constant_hash(VALUE module, ID name)
 {
-    VALUE copy = Qundef;
+    struct main_constant_hash hash = { .copying = { .known = Qfalse, .plain = true }, .copy = Qundef };
 
-    if (!rb_ractor_main_p()) rb_ractor_with_constant(module, name, main_constant_copy_hash, &copy);
-    return UNDEF_P(copy) ? rb_const_get(module, name) : copy;
+    if (!rb_ractor_main_p()) rb_ractor_with_constant(module, name, main_constant_begin_hash, &hash);
+    if (UNDEF_P(hash.copy)) return rb_const_get(module, name);
+    if (hash.copying.later) main_constant_finish(&hash.copying);
+    return hash.copy;
 }
 
 /* ---- each Ractor's own */
+
+/* Whether +module+ is what its +path+ names. */
+static bool
+main_constant_at_p(VALUE module, VALUE path)
+{
+    const char *from = RSTRING_PTR(path), *end = RSTRING_END(path);
+    VALUE at = rb_cObject;
+
+    while (from < end) {
+        const char *colon = memchr(from, ':', end - from);
+        const long len = (colon ? colon : end) - from;
+        ID name = rb_check_id_cstr(from, len, rb_enc_get(path));
+        const rb_const_entry_t *ce = name ? rb_const_lookup(at, name) : NULL;
+
+        at = ce ? __atomic_load_n(&ce->value, __ATOMIC_ACQUIRE) : Qundef; /* setup_const_entry */
+        if (SPECIAL_CONST_P(at) || !(RB_TYPE_P(at, T_CLASS) || RB_TYPE_P(at, T_MODULE))) return false;
+        from = colon ? colon + 2 : end;
+    }
+    RB_GC_GUARD(path);
+    return at == module;
+}
 
 /* Whether +module+ is one of the libraries, or in one, by its name. */
 static bool
@@ -353,9 +363,8 @@ main_constant_named_p(VALUE module)
         const char *library = main_constant_libraries[i] + itself;
         const long len = (long)strlen(library);
         if (RSTRING_LEN(path) < len || memcmp(RSTRING_PTR(path), library, len) != 0) continue;
-        if (RSTRING_LEN(path) == len || (RSTRING_PTR(path)[len] == ':' && !itself)) return true;
+        if (RSTRING_LEN(path) == len || (RSTRING_PTR(path)[len] == ':' && !itself)) return main_constant_at_p(module, path);
     }
-    RB_GC_GUARD(path);
     return false;
 }
 
@@ -372,20 +381,30 @@ main_constant_library_p(VALUE known, VALUE module)
     return RTEST(noted);
 }
 
-/* The module where the constant was found, which may be looked up in a class that inherits from it, or includes it. */
+/* The module of those that +klass+ inherits from where rb_const_search_from finds +name+, or Qfalse. */
+static VALUE
+main_constant_above(VALUE klass, ID name)
+{
+    for (VALUE at = klass; at; at = rb_class_super_load_acquire(at)) {
+        if (at != klass && RCLASS_ORIGIN(at) != at) continue; /* its constants are its origin's turn */
+        VALUE module = RB_TYPE_P(at, T_ICLASS) ? RBASIC_CLASS(at) : at;
+        if (rb_const_lookup(module, name)) return module;
+    }
+    return Qfalse;
+}
+
+/* Where rb_const_search finds it. */
 static VALUE
 main_constant_owner(VALUE module, ID name)
 {
-    for (VALUE klass = module; klass; klass = rb_class_super_load_acquire(klass)) {
-        if (rb_const_lookup(klass, name)) return RB_TYPE_P(klass, T_ICLASS) ? RBASIC_CLASS(klass) : klass;
-    }
-    return rb_cObject; /* where one that is looked up in a module may be */
+    VALUE owner = main_constant_above(module, name);
+    return owner || !RB_TYPE_P(module, T_MODULE) ? owner : main_constant_above(rb_cObject, name);
 }
 
 static int
 main_constant_keep(VALUE value, VALUE copy, VALUE known)
 {
-    rb_hash_aset(known, value, copy);
+    if (UNDEF_P(rb_hash_lookup2(known, value, Qundef))) rb_hash_aset(known, value, copy);
     return ST_CONTINUE;
 }
 
@@ -411,20 +430,19 @@ main_constant_copy_and_keep(VALUE known, VALUE value)
     RB_VM_LOCK_ENTER();
     {
         rb_vm_barrier();
-        copy = main_constant_copy_all(&copying, value);
+        copy = main_constant_begin(&copying, value);
     }
     RB_VM_LOCK_LEAVE();
 
     if (UNDEF_P(copy)) {
-        rb_hash_aset(known, value, copy = known);
+        rb_hash_aset(known, value, known);
     }
     else {
-        main_constant_compile(copying.regexps);
-        rb_hash_foreach(copying.copies, main_constant_keep, known);
+        main_constant_finish(&copying); /* another thread may come in between: the first one stays */
+        if (UNDEF_P(rb_hash_lookup2(known, value, Qundef))) rb_hash_foreach(copying.copies, main_constant_keep, known);
     }
     RB_GC_GUARD(copying.copies);
-    RB_GC_GUARD(copying.regexps);
-    return copy;
+    return rb_hash_lookup2(known, value, known);
 }
 
 VALUE
@@ -432,7 +450,7 @@ rb_ractor_library_constant(VALUE module, ID name, VALUE value)
 {
     VALUE known = main_constant_known(), owner = main_constant_owner(module, name);
     if (owner == rb_cObject && name == rb_intern("ARGV")) owner = module; /* of who asks for it there */
-    if (!main_constant_library_p(known, owner)) return Qundef;
+    if (!owner || !main_constant_library_p(known, owner)) return Qundef;
 
     VALUE copy = rb_hash_lookup2(known, value, Qundef);
     if (UNDEF_P(copy)) copy = main_constant_copy_and_keep(known, value);

@@ -28,17 +28,18 @@
  *
  * Both copy while all others stand.  They stand where they could also collect garbage: an
  * object is whole there.  No method of Ruby is called meanwhile, which might wait for one
- * who stands: objects have their variables copied, their initialize_copy is not asked,
- * keys are looked at before a Hash asks for their `hash`, and Regexps are compiled, which
- * may warn, when the others go on.
+ * who stands: objects have their variables copied, and their initialize_copy is not asked.
+ * What may call one comes when the others go on: Hashes, which ask keys for their `hash`,
+ * get their pairs, objects their variables, and Regexps are compiled.
  *
  * Limits.  It stops all Ractors: for what is done once, or once for a connection, not for
  * a line.  It does not autoload.  Only constants in the modules that main_constant.c names,
  * and what programs put there; all other constants raise what they raise upstream.  No copy
  * of what has a singleton class, of what C code made (but Mutexes, and Procs that refer to no
- * variables around them), of a Hash by other keys than Strings, Symbols, numbers, Regexps and
- * modules, or of much.  What main replaces a Ractor keeps, with its copy, as long as it lives.
- * A Ractor that is main, since it has forked, names what main did.
+ * variables around them), or of much; and what could not be copied is not tried again.  What
+ * main replaces a Ractor keeps, with its copy, as long as it lives.  A Ractor that is main,
+ * since it has forked, names what main did.  Where a method is called that gives way to
+ * another thread of the Ractor, what is in two constants may be copied twice.
  *
  * The copies of a Ractor are in its local storage: it alone reads and writes them.
  */

@@ -88,16 +88,18 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       text.instance_variable_set(:@note, [1])
       twice = nil.instance_eval { proc { |x| x * 2 } }
       library(:ALL, [+"a", text, [[]], { 1 => { nil => +"v" }, /r/ => 2.5, Thing => [:s] }, thing, Pair.new(thing, +"r"), words,
-                     Regexp.new(+"a.c", Regexp::IGNORECASE), Thread::Mutex.new, twice, Hash.new(5).compare_by_identity, Hash.new { |hash, key| hash[key] = key * 2 }])
+                     Regexp.new(+"a.c", Regexp::IGNORECASE), Thread::Mutex.new, twice, Hash.new(5).compare_by_identity, Hash.new { |hash, key| hash[key] = key * 2 },
+                     { [+"k", thing] => [1] }])
       got = Ractor.new do
         all = Library::ALL
-        string, latin, empty, hash, object, pair, array, regexp, mutex, proc, identity, default = all
+        string, latin, empty, hash, object, pair, array, regexp, mutex, proc, identity, default, keys = all
         [[string, latin.encoding.to_s, latin.encode("UTF-8"), latin.instance_variable_get(:@note), empty, hash.values_at(1, /r/, Thing)],
          [object.name, object.other.equal?(object), pair.left.equal?(object), pair.right], [array.class.name, array.to_a, array.language],
-         [regexp.match?("xABCx"), regexp.frozen?], mutex.synchronize { 1 }, proc.call(4), [identity.compare_by_identity?, identity[0], default[4], default]]
+         [regexp.match?("xABCx"), regexp.frozen?], mutex.synchronize { 1 }, proc.call(4), [identity.compare_by_identity?, identity[0], default[4], default],
+         keys.keys[0][1].equal?(object), keys[["k", object]]]
       end.take
       assert_equal([["a", "ISO-8859-1", "é", [1], [[]], [{ nil => "v" }, 2.5, [:s]]], ["t", true, true, "r"], ["Words", ["w"], "en"],
-                    [true, false], 1, 8, [true, 5, 8, { 4 => 8 }]], got)
+                    [true, false], 1, 8, [true, 5, 8, { 4 => 8 }], true, [1]], got)
       assert_false(twice.frozen?)
     RUBY
   end
@@ -108,9 +110,9 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       single = +"s"
       def single.shout = upcase
       { CAPTURES: proc { mine }, SELF: [Object.new.instance_eval { proc { self } }], METHOD: method(:p).to_proc, SINGLE: [single],
-        DATA: $stdout, KEY: { [+"k"] => 1 }, DEEP: 100.times.inject([]) { |inner, _| [inner] },
+        DATA: $stdout, DEEP: 100.times.inject([]) { |inner, _| [inner] },
         MANY: Array.new(11_000) { +"e" }, LONG: [+"x" * 3_000_000],
-        WIDE: Array.new(30_000, 1), NONE: [Regexp.allocate], EQL: { Class.new { def self.eql?(_) = raise } => +"e" } }.each { |name, value| library(name, value); refused("Gem::Requirement::#{name}") }
+        WIDE: Array.new(30_000, 1), NONE: [Regexp.allocate], LOCK: lock = [method(:p)], NESTED: { lock: lock } }.each { |name, value| library(name, value); refused("Gem::Requirement::#{name}") }
       MINE = [+"m"]
       library(:THEIRS, MINE)
       refused("Gem::Requirement::THEIRS.size; MINE")
@@ -136,6 +138,51 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       $stderr.reopen(stderr)
       $VERBOSE = verbose
       assert_equal([[2.5], 1800], [timeouts, said.value])
+    RUBY
+  end
+
+  # As keys' methods, a hook of TracePoint, and warnings of too many variations of a class: these wait for main.
+  def test_methods_are_called_when_the_others_go_on
+    assert_ractors(COMMON + <<~'RUBY')
+      ASKED = Ractor.new { loop { Ractor.yield(Ractor.receive) } }
+      class Key
+        def hash = Ractor.main? ? 1 : (ASKED << 1; ASKED.take)
+        def eql?(other) = other.class == Key
+      end
+      library(:KEYS, { Key.new => +"found", 1 => +"x" })
+      assert_equal("found", Ractor.new { Library::KEYS[Key.new] }.take)
+      library(:PATTERNS, { /a/ => +"x" })
+      hashes = Ractor.new do
+        count = 0
+        TracePoint.new(:c_call) { |point| (ASKED << (count += 1); ASKED.take) if point.method_id == :hash }.enable { Library::PATTERNS.size }
+        count
+      end
+      assert_operator(hashes.take, :>=, 0)
+      class Varied; def initialize(i) = instance_variable_set(:"@v#{i}", +"a"); end
+      library(:VARIED, Array.new(6) { Varied.new(_1) })
+      Varied.new(0).then { |one| 12.times { |i| one.instance_variable_set(:"@w#{i}", 1) } }
+      module Warning; def self.warn(*, **) = (ASKED << 1; ASKED.take); end
+      Warning[:performance] = true
+      assert_equal(6, Ractor.new { Library::VARIED.size }.take)
+    RUBY
+  end
+
+  # As rb_const_search finds it: past a class whose origin is another, and at the top for a module.
+  def test_whose_constant_it_is
+    assert_ractors(COMMON + <<~'RUBY')
+      module Mine; TABLE = [+"mine"]; end
+      class Library; TABLE = [+"theirs"]; prepend Mine; end
+      class Below < Library; end
+      class Aside; TABLE = [+"mine"]; prepend Gem::Version.const_set(:Tables, Module.new { const_set(:TABLE, [+"theirs"]) }); end
+      class BelowAside < Aside; end
+      refused("Mine::TABLE")
+      [Below, BelowAside].each do |klass|
+        expected = klass::TABLE[0] == "theirs" ? ["theirs"] : "Ractor::IsolationError"
+        assert_equal(expected, Ractor.new(klass) { |klass| klass::TABLE rescue $!.class.name }.take)
+      end
+      named = Module.new.set_temporary_name("Logger:mine")
+      named.const_set(:TABLE, [+"mine"])
+      assert_equal("Ractor::IsolationError", Ractor.new(named) { |named| named::TABLE rescue $!.class.name }.take)
     RUBY
   end
 
