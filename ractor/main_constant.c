@@ -46,7 +46,8 @@ struct main_constant_copying {
     bool failed;
 };
 
-enum main_constant_later { MAIN_CONSTANT_PAIR, MAIN_CONSTANT_VARIABLE, MAIN_CONSTANT_REGEXP, MAIN_CONSTANT_FREEZE };
+/* In that order: what a key's `hash` may look at comes first. */
+enum main_constant_later { MAIN_CONSTANT_REGEXP, MAIN_CONSTANT_VARIABLE, MAIN_CONSTANT_PAIR, MAIN_CONSTANT_FREEZE };
 
 /* Of a Ractor, or nil: by identity, copies of objects, itself for those of which there is none, and of modules whether they are
  * in a library. */
@@ -94,7 +95,7 @@ struct main_constant_parts {
 };
 
 static int
-main_constant_copy_pair(VALUE key, VALUE value, VALUE arg)
+main_constant_copy_pair(st_data_t key, st_data_t value, st_data_t arg)
 {
     const struct main_constant_parts *parts = (const struct main_constant_parts *)arg;
     VALUE key_copy = main_constant_copy(parts->copying, key);
@@ -111,7 +112,7 @@ main_constant_copy_pairs(struct main_constant_copying *copying, VALUE copy, VALU
 
     RHASH_SET_IFNONE(copy, main_constant_copy(copying, RHASH_IFNONE(value)));
     if (FL_TEST_RAW(value, RHASH_PROC_DEFAULT)) FL_SET_RAW(copy, RHASH_PROC_DEFAULT);
-    rb_hash_foreach(value, main_constant_copy_pair, (VALUE)&pairs);
+    rb_hash_stlike_foreach(value, main_constant_copy_pair, (st_data_t)&pairs); /* counts no iteration, which could be left */
 }
 
 static int
@@ -259,28 +260,36 @@ main_constant_begin(struct main_constant_copying *copying, VALUE value)
     return copying->failed ? Qundef : copy;
 }
 
-/* When the others go on: what may call methods, such as a key's `hash`, or warn.  What is in an object comes before it. */
+static void
+main_constant_do(enum main_constant_later what, VALUE copy, VALUE a, VALUE b, VALUE c)
+{
+    switch (what) {
+      case MAIN_CONSTANT_REGEXP:
+        rb_reg_init_str(copy, a, FIX2INT(b));
+        RREGEXP(copy)->ptr->timelimit = NUM2ULL(c);
+        break;
+      case MAIN_CONSTANT_VARIABLE:
+        rb_ivar_set(copy, (ID)NUM2ULL(a), b);
+        break;
+      case MAIN_CONSTANT_PAIR:
+        rb_hash_aset(copy, a, b);
+        break;
+      case MAIN_CONSTANT_FREEZE:
+        OBJ_FREEZE(copy);
+        break;
+    }
+}
+
+/* When the others go on: what may call methods, such as a key's `hash`, or warn. */
 static void
 main_constant_finish(const struct main_constant_copying *copying)
 {
-    for (long i = 0; i < RARRAY_LEN(copying->later); i += 5) {
-        VALUE step[5];
+    const VALUE later = copying->later;
 
-        for (int k = 0; k < 5; k++) step[k] = RARRAY_AREF(copying->later, i + k);
-        switch ((enum main_constant_later)FIX2INT(step[0])) {
-          case MAIN_CONSTANT_PAIR:
-            rb_hash_aset(step[1], step[2], step[3]);
-            break;
-          case MAIN_CONSTANT_VARIABLE:
-            rb_ivar_set(step[1], (ID)NUM2ULL(step[2]), step[3]);
-            break;
-          case MAIN_CONSTANT_REGEXP:
-            rb_reg_init_str(step[1], step[2], FIX2INT(step[3]));
-            RREGEXP(step[1])->ptr->timelimit = NUM2ULL(step[4]);
-            break;
-          case MAIN_CONSTANT_FREEZE:
-            OBJ_FREEZE(step[1]);
-            break;
+    for (int what = MAIN_CONSTANT_REGEXP; what <= MAIN_CONSTANT_FREEZE; what++) {
+        for (long i = 0; i < RARRAY_LEN(later); i += 5) {
+            if (RARRAY_AREF(later, i) != INT2FIX(what)) continue;
+            main_constant_do(what, RARRAY_AREF(later, i + 1), RARRAY_AREF(later, i + 2), RARRAY_AREF(later, i + 3), RARRAY_AREF(later, i + 4));
         }
     }
     RB_GC_GUARD(copying->later);

@@ -39,7 +39,8 @@
  * variables around them), or of much; and what could not be copied is not tried again.  What
  * main replaces a Ractor keeps, with its copy, as long as it lives.  A Ractor that is main,
  * since it has forked, names what main did.  Where a method is called that gives way to
- * another thread of the Ractor, what is in two constants may be copied twice.
+ * another thread of the Ractor, what is in two constants may be copied twice; a key whose
+ * `hash` names the constant has it copied again and again, until the stack ends.
  *
  * The copies of a Ractor are in its local storage: it alone reads and writes them.
  */

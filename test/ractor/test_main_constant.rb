@@ -151,6 +151,13 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       end
       library(:KEYS, { Key.new => +"found", 1 => +"x" })
       assert_equal("found", Ractor.new { Library::KEYS[Key.new] }.take)
+      class Own
+        attr_reader :table
+        def initialize = (@table = {}; @name = +"n"; @table[self] = 1)
+        def hash = @name.upcase.hash
+      end
+      library(:OWN, Own.new)
+      assert_equal(1, Ractor.new { Library::OWN.table[Library::OWN] }.take)
       library(:PATTERNS, { /a/ => +"x" })
       hashes = Ractor.new do
         count = 0
