@@ -18,14 +18,10 @@
  */
 
 #include "internal.h"
-#include "constant.h"
 #include "internal/class.h"
-#include "internal/hash.h"
 #include "internal/variable.h"
 #include "ractor_core.h"
-#include "ruby/encoding.h"
 #include "symbol.h"
-#include "vm_sync.h"
 
 NORETURN(static void isolation_error(const char *what, VALUE klass, ID id));
 

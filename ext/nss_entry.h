@@ -45,13 +45,11 @@ struct nss_entry {
 # define NSS_REENTRANT 0
 #endif
 
+/* Returns what +call+ finds, that of a reentrant function, which is evaluated with +memory+ and +size+ until the entry fits, or
+ * NULL; where there is none, what +once+ finds. */
 #if NSS_REENTRANT
-
-#define NSS_ENTRY_MAX ((size_t)1 << 30)
-
-/* Evaluates +call+, that of a reentrant function, with +memory+ and +size+ until the entry fits.
- * What it found, or NULL. */
-#define NSS_ENTRY_FIND(type, entry, call) do { \
+# define NSS_ENTRY_MAX ((size_t)1 << 30)
+# define NSS_ENTRY_FIND(type, entry, call, once) do { \
     type *found = NULL; \
     int error = ERANGE; \
     for (size_t size = 1024; error == ERANGE && size <= NSS_ENTRY_MAX; size *= 2) { \
@@ -60,55 +58,40 @@ struct nss_entry {
     } \
     return error ? NULL : found; \
 } while (0)
-
+#else
+# define NSS_ENTRY_FIND(type, entry, call, once) return (once)
 #endif
 
 /* The service +name+ of +protocol+, or NULL.  Any Ractor; the strings live as long as +entry+. */
 static inline struct servent *
 nss_service_by_name(struct nss_entry *entry, const char *name, const char *protocol)
 {
-#if NSS_REENTRANT
-    NSS_ENTRY_FIND(struct servent, entry,
-                     getservbyname_r(name, protocol, &entry->as.service, memory, size, &found));
-#else
-    return getservbyname(name, protocol);
-#endif
+    NSS_ENTRY_FIND(struct servent, entry, getservbyname_r(name, protocol, &entry->as.service, memory, size, &found),
+                   getservbyname(name, protocol));
 }
 
 /* The service at +port+, in the order of the network, of +protocol+, or NULL.  As above. */
 static inline struct servent *
 nss_service_by_port(struct nss_entry *entry, int port, const char *protocol)
 {
-#if NSS_REENTRANT
-    NSS_ENTRY_FIND(struct servent, entry,
-                     getservbyport_r(port, protocol, &entry->as.service, memory, size, &found));
-#else
-    return getservbyport(port, protocol);
-#endif
+    NSS_ENTRY_FIND(struct servent, entry, getservbyport_r(port, protocol, &entry->as.service, memory, size, &found),
+                   getservbyport(port, protocol));
 }
 
 /* The host +name+, or NULL and h_errno.  As above. */
 static inline struct hostent *
 nss_host_by_name(struct nss_entry *entry, const char *name)
 {
-#if NSS_REENTRANT
-    NSS_ENTRY_FIND(struct hostent, entry,
-                     gethostbyname_r(name, &entry->as.host, memory, size, &found, &h_errno));
-#else
-    return gethostbyname(name);
-#endif
+    NSS_ENTRY_FIND(struct hostent, entry, gethostbyname_r(name, &entry->as.host, memory, size, &found, &h_errno),
+                   gethostbyname(name));
 }
 
 /* The host at +address+ of +family+, or NULL and h_errno.  As above. */
 static inline struct hostent *
 nss_host_by_address(struct nss_entry *entry, const void *address, socklen_t length, int family)
 {
-#if NSS_REENTRANT
-    NSS_ENTRY_FIND(struct hostent, entry,
-                     gethostbyaddr_r(address, length, family, &entry->as.host, memory, size, &found, &h_errno));
-#else
-    return gethostbyaddr(address, length, family);
-#endif
+    NSS_ENTRY_FIND(struct hostent, entry, gethostbyaddr_r(address, length, family, &entry->as.host, memory, size, &found, &h_errno),
+                   gethostbyaddr(address, length, family));
 }
 
 /* Who is logged in at the terminal, in +name+ of +size+ bytes, or NULL.  Any Ractor. */
@@ -126,44 +109,28 @@ nss_login(char *name, size_t size)
 static inline struct passwd *
 nss_user_by_id(struct nss_entry *entry, uid_t uid)
 {
-#if NSS_REENTRANT
-    NSS_ENTRY_FIND(struct passwd, entry, getpwuid_r(uid, &entry->as.user, memory, size, &found));
-#else
-    return getpwuid(uid);
-#endif
+    NSS_ENTRY_FIND(struct passwd, entry, getpwuid_r(uid, &entry->as.user, memory, size, &found), getpwuid(uid));
 }
 
 /* The user +name+, or NULL.  As above. */
 static inline struct passwd *
 nss_user_by_name(struct nss_entry *entry, const char *name)
 {
-#if NSS_REENTRANT
-    NSS_ENTRY_FIND(struct passwd, entry, getpwnam_r(name, &entry->as.user, memory, size, &found));
-#else
-    return getpwnam(name);
-#endif
+    NSS_ENTRY_FIND(struct passwd, entry, getpwnam_r(name, &entry->as.user, memory, size, &found), getpwnam(name));
 }
 
 /* The group +gid+, or NULL.  As above. */
 static inline struct group *
 nss_group_by_id(struct nss_entry *entry, gid_t gid)
 {
-#if NSS_REENTRANT
-    NSS_ENTRY_FIND(struct group, entry, getgrgid_r(gid, &entry->as.group, memory, size, &found));
-#else
-    return getgrgid(gid);
-#endif
+    NSS_ENTRY_FIND(struct group, entry, getgrgid_r(gid, &entry->as.group, memory, size, &found), getgrgid(gid));
 }
 
 /* The group +name+, or NULL.  As above. */
 static inline struct group *
 nss_group_by_name(struct nss_entry *entry, const char *name)
 {
-#if NSS_REENTRANT
-    NSS_ENTRY_FIND(struct group, entry, getgrnam_r(name, &entry->as.group, memory, size, &found));
-#else
-    return getgrnam(name);
-#endif
+    NSS_ENTRY_FIND(struct group, entry, getgrnam_r(name, &entry->as.group, memory, size, &found), getgrnam(name));
 }
 
 #endif /* LOCKFREE_EXT_NSS_ENTRY_H */

@@ -334,7 +334,8 @@ rb_ractor_constant_hash(VALUE module, ID name)
 
     if (!rb_ractor_main_p()) rb_ractor_with_constant(module, name, main_constant_begin_hash, &hash);
     if (UNDEF_P(hash.copy)) return rb_const_get(module, name);
-    if (hash.copying.later) main_constant_finish(&hash.copying);
+
+    main_constant_finish(&hash.copying);
     return hash.copy;
 }
 
