@@ -46,8 +46,10 @@ struct main_constant_copying {
     bool failed;
 };
 
-/* In that order: what a key's `hash` may look at comes first. */
-enum main_constant_later { MAIN_CONSTANT_REGEXP, MAIN_CONSTANT_VARIABLE, MAIN_CONSTANT_PAIR, MAIN_CONSTANT_FREEZE };
+/* In that order: what a key's `hash` may look at comes first, and a Hash takes no String as a key that is not frozen. */
+enum main_constant_later {
+    MAIN_CONSTANT_REGEXP, MAIN_CONSTANT_VARIABLE, MAIN_CONSTANT_FREEZE, MAIN_CONSTANT_PAIR, MAIN_CONSTANT_FREEZE_HASH
+};
 
 /* Of a Ractor, or nil: by identity, copies of objects, itself for those of which there is none, and of modules whether they are
  * in a library. */
@@ -203,7 +205,10 @@ main_constant_fill(struct main_constant_copying *copying, VALUE copy, VALUE valu
         break;
     }
     if (!rb_obj_is_proc(copy)) main_constant_copy_variables(copying, copy, value); /* it is shareable */
-    if (OBJ_FROZEN(value)) main_constant_later(copying, MAIN_CONSTANT_FREEZE, copy, Qnil, Qnil, Qnil);
+    if (OBJ_FROZEN(value)) {
+        enum main_constant_later freeze = RB_TYPE_P(value, T_HASH) ? MAIN_CONSTANT_FREEZE_HASH : MAIN_CONSTANT_FREEZE;
+        main_constant_later(copying, freeze, copy, Qnil, Qnil, Qnil);
+    }
 }
 
 /* How much it is. */
@@ -275,6 +280,7 @@ main_constant_do(enum main_constant_later what, VALUE copy, VALUE a, VALUE b, VA
         rb_hash_aset(copy, a, b);
         break;
       case MAIN_CONSTANT_FREEZE:
+      case MAIN_CONSTANT_FREEZE_HASH:
         OBJ_FREEZE(copy);
         break;
     }
@@ -286,7 +292,7 @@ main_constant_finish(const struct main_constant_copying *copying)
 {
     const VALUE later = copying->later;
 
-    for (int what = MAIN_CONSTANT_REGEXP; what <= MAIN_CONSTANT_FREEZE; what++) {
+    for (int what = MAIN_CONSTANT_REGEXP; what <= MAIN_CONSTANT_FREEZE_HASH; what++) {
         for (long i = 0; i < RARRAY_LEN(later); i += 5) {
             if (RARRAY_AREF(later, i) != INT2FIX(what)) continue;
             main_constant_do(what, RARRAY_AREF(later, i + 1), RARRAY_AREF(later, i + 2), RARRAY_AREF(later, i + 3), RARRAY_AREF(later, i + 4));

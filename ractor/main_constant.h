@@ -40,7 +40,8 @@
  * main replaces a Ractor keeps, with its copy, as long as it lives.  A Ractor that is main,
  * since it has forked, names what main did.  Where a method is called that gives way to
  * another thread of the Ractor, what is in two constants may be copied twice; a key whose
- * `hash` names the constant has it copied again and again, until the stack ends.
+ * `hash` names the constant has it copied again and again, until the stack ends; one whose
+ * `hash` depends on a Hash that is filled later, through a cycle, is not found.
  *
  * The copies of a Ractor are in its local storage: it alone reads and writes them.
  */

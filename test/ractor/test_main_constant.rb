@@ -158,6 +158,18 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       end
       library(:OWN, Own.new)
       assert_equal(1, Ractor.new { Library::OWN.table[Library::OWN] }.take)
+      class Frozen
+        def initialize(name) = (@name = [name]; freeze)
+        def hash = frozen? ? @name.hash : raise("not frozen")
+        def eql?(other) = other.class == Frozen
+      end
+      text = +"key"
+      text.instance_variable_set(:@note, [1])
+      text.freeze
+      library(:FROZEN, [{ Frozen.new(+"n") => 1 }.freeze, text, { text => 1 }])
+      table, string, strings = Ractor.new { [Library::FROZEN[0].frozen?, Library::FROZEN[1], Library::FROZEN[2].keys[0]] }.take
+      assert_equal([true, [1], [1]], [table, string.instance_variable_get(:@note), strings.instance_variable_get(:@note)])
+      assert_true(Ractor.new { Library::FROZEN[1].equal?(Library::FROZEN[2].keys[0]) }.take)
       library(:PATTERNS, { /a/ => +"x" })
       hashes = Ractor.new do
         count = 0
