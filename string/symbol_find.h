@@ -25,24 +25,30 @@
  *   lookup_str_sym, _id         any Ractor           nothing
  *   get_id_serial_entry         any Ractor           nothing
  *   set_id_entry                who makes a number   the VM lock
- *   register_sym                who makes a Symbol   the VM lock, since it looked for the name
+ *   dsymbol_new_once            any Ractor           nothing
+ *   register_static_sym         who has made a       the VM lock, since it looked for the name
+ *                               number
  *   dsymbol_give_number         any Ractor           takes the VM lock
  *
  * Invariants.
- *   [1] Whoever makes a Symbol, or gives one a number, looks again with the VM lock held,
- *       and keeps it until it is there.  So a name has one Symbol, a Symbol one number.
- *   [2] A static Symbol is in `ids` before it is in the table, a dynamic one before its
+ *   [1] A name has one Symbol: the one that is first in the table.  A dynamic one comes there
+ *       without a lock; who comes second goes on with the first.
+ *   [2] A Symbol has one number.  Whoever makes a number looks again for the name, or for the
+ *       number of the Symbol, with the VM lock held, and keeps it until the number is there.
+ *       Where a dynamic Symbol has come into the table meanwhile, it gets the number that was
+ *       made for a static one, which nobody has seen.
+ *   [3] A static Symbol is in `ids` before it is in the table, a dynamic one before its
  *       id has the number: who has either finds its name.
- *   [3] The coderange of a name is known when it comes into the table: to compare with
+ *   [4] The coderange of a name is known when it comes into the table: to compare with
  *       it writes nothing.  That of the name that is looked for is looked at before.
- *   [4] A dynamic Symbol keeps its name: the collector marks it (pinned, as upstream's list
+ *   [5] A dynamic Symbol keeps its name: the collector marks it (pinned, as upstream's list
  *       of such names, which is retired, had it).
  *
  * Orders.
  *   ids, an Array in it, a name or Symbol in that
  *            release (symbol_ids_store_release), acquire (symbol_ids_load_acquire): what
  *            they are made of is there before them.
- *   id       of a dynamic Symbol: release in dsymbol_give_number, acquire in
+ *   id       of a dynamic Symbol: release in dsymbol_take_number, acquire in
  *            SYMBOL_PINNED_P and rb_sym2id: the entry in ids is there before the number.
  */
 
@@ -170,31 +176,20 @@ lookup_str_id(VALUE str)
     return SYMBOL_PINNED_P(sym) ? RSYMBOL(sym)->id : 0;
 }
 
-/* Whether there is room for one more Symbol, which stays with the VM lock, and for its name, which others may take. */
+/* Whether there is room for one more Symbol, and for its name.  Any Ractor; others may take it. */
 static bool
 symbol_room_p(void)
 {
     return rb_string_table_room_p(&rb_symbol_table) && rb_string_table_room_p(&rb_fstring_table);
 }
 
-/* There is room, for a moment or until the VM lock is given.  Not with the lock but where there is but one Ractor: a
- * collection for want of memory runs Ruby code, and NoMemoryError would end the process.  A safe point. */
+/* There is room, for a moment.  Not with the VM lock: a collection for want of memory runs Ruby code, and NoMemoryError
+ * would end the process.  A safe point. */
 static void
 symbol_make_room(void)
 {
     while (!rb_string_table_room_p(&rb_symbol_table)) rb_string_table_grow(&rb_symbol_table);
     while (!rb_string_table_room_p(&rb_fstring_table)) rb_string_table_grow(&rb_fstring_table);
-}
-
-/* +sym+ is what is called +str+.  With the VM lock, since the name was looked for and symbol_make_room. */
-static void
-register_sym(st_index_t hash, VALUE str, VALUE sym)
-{
-    ASSERT_vm_locking();
-    (void)rb_enc_str_coderange(str);
-
-    VALUE found = rb_string_table_insert(&rb_symbol_table, hash, sym, str, symbol_same_p);
-    if (found != sym) rb_bug("register_sym: %"PRIxVALUE" is called as %"PRIxVALUE" is", sym, found);
 }
 
 /* ---- dynamic Symbols ---------------------------------------------- */
@@ -203,25 +198,29 @@ register_sym(st_index_t hash, VALUE str, VALUE sym)
 static VALUE
 dsymbol_new_once(VALUE str)
 {
-    const st_index_t hash = rb_str_hash(str);
+    (void)rb_enc_str_coderange(str);
     int type = rb_str_symname_type(str, IDSET_ATTRSET_FOR_INTERN);
     VALUE sym = dsymbol_alloc(rb_cSymbol, str, rb_enc_get(str), type < 0 ? ID_JUNK : type), found;
 
-    do {
-        symbol_make_room();
-        RB_VM_LOCK_ENTER();
-        {
-            found = symbol_find(hash, str);
-            if (!found && symbol_room_p()) register_sym(hash, str, found = sym);
-        }
-        RB_VM_LOCK_LEAVE();
-    } while (!found);
-
-    RB_GC_GUARD(sym);
+    while (!(found = rb_string_table_insert(&rb_symbol_table, rb_str_hash(str), sym, str, symbol_same_p))) {
+        rb_string_table_grow(&rb_symbol_table);
+    }
+    if (found != sym) rb_obj_hide(sym); /* each_object shows no second one */
     return found;
 }
 
-/* The number of +sym+, which had none a moment ago.  It is never freed from now on.  Any Ractor. */
+/* The ID of +sym+, whose number, of which it had none, is +num+.  It is never freed from now on.  With the VM lock. */
+static ID
+dsymbol_take_number(rb_symbols_t *symbols, VALUE sym, rb_id_serial_t num)
+{
+    ID id = RSYMBOL(sym)->id | (ID)num << ID_SCOPE_SHIFT;
+
+    set_id_entry(symbols, num, RSYMBOL(sym)->fstr, sym);
+    __atomic_store_n(&RSYMBOL(sym)->id, id, __ATOMIC_RELEASE); /* SYMBOL_PINNED_P, rb_sym2id */
+    return id;
+}
+
+/* The ID of +sym+, which had no number a moment ago.  Any Ractor. */
 NOINLINE(static ID dsymbol_give_number(VALUE sym));
 
 static ID
@@ -233,15 +232,32 @@ dsymbol_give_number(VALUE sym)
     {
         id = RSYMBOL(sym)->id;
         if (!(id & ~ID_SCOPE_MASK)) {
-            ID num = next_id_base_with_lock(symbols);
-
-            set_id_entry(symbols, rb_id_to_serial(num), RSYMBOL(sym)->fstr, sym);
-            id |= num;
-            __atomic_store_n(&RSYMBOL(sym)->id, id, __ATOMIC_RELEASE); /* SYMBOL_PINNED_P, rb_sym2id */
+            id = dsymbol_take_number(symbols, sym, rb_id_to_serial(next_id_base_with_lock(symbols)));
         }
     }
     GLOBAL_SYMBOLS_LEAVE();
     return id;
+}
+
+/* ---- static Symbols ----------------------------------------------- */
+
+/*
+ * The ID of what is called +str+, a String in the table: +id+, which is new, or that of the dynamic Symbol which has come
+ * since the name was looked for.  With the VM lock, since then and since there was room.
+ */
+static ID
+register_static_sym(rb_symbols_t *symbols, ID id, VALUE str)
+{
+    const rb_id_serial_t num = rb_id_to_serial(id);
+    const VALUE sym = STATIC_ID2SYM(id);
+
+    (void)rb_enc_str_coderange(str);
+    set_id_entry(symbols, num, str, sym);
+
+    VALUE found = rb_string_table_insert_last(&rb_symbol_table, rb_str_hash(str), sym, str, symbol_same_p);
+    if (found == sym) return id;
+    if (!DYNAMIC_SYM_P(found)) rb_bug("register_static_sym: %"PRIxVALUE" is called as %"PRIxVALUE" is", sym, found);
+    return dsymbol_take_number(symbols, found, num);
 }
 
 /* ---- all of them -------------------------------------------------- */
@@ -261,6 +277,7 @@ rb_sym_all_symbols(void)
 
     GLOBAL_SYMBOLS_ENTER(symbols);
     {
+        rb_vm_barrier();
         ary = rb_ary_new_capa((long)rb_string_table_count(&rb_symbol_table)); /* no push collects */
         for (rb_id_serial_t num = 1; num && num <= symbols->last_id; num++) {
             VALUE sym = get_id_serial_entry(num, ID_ENTRY_SYM);

@@ -161,18 +161,11 @@ string_table_trim(struct rb_string_table *table)
 
 /* ---- entries ------------------------------------------------------ */
 
-/*
- * What goes by the content of +str+, whose hash is +hash+: +obj+, which is now in the table, or what was there before.
- * 0: there is no room; rb_string_table_grow, and look again.  Any Ractor, no lock.
- */
-VALUE
-rb_string_table_insert(struct rb_string_table *table, st_index_t hash, VALUE obj, VALUE str, rb_string_table_same_func *same)
+/* As rb_string_table_insert, whose +hash+ is that of the entry, if there is room.  0: each entry is another one's. */
+static inline VALUE
+string_table_put(struct rb_string_table *table, st_index_t hash, VALUE obj, VALUE str, rb_string_table_same_func *same)
 {
     const size_t mask = table->mask;
-
-    hash = string_entry_hash(hash);
-    size_t *count = string_table_count_of(table, hash);
-    if (string_count_load_relaxed(count) >= table->most) return 0;
 
     for (size_t i = string_table_home(table, hash), n = 0; n <= mask; i = (i + 1) & mask, n++) {
         struct rb_string_entry *entry = &table->entries[i];
@@ -181,13 +174,38 @@ rb_string_table_insert(struct rb_string_table *table, st_index_t hash, VALUE obj
         /* Synchronises with string_entry_load_acquire. */
         if (!other && __atomic_compare_exchange_n(&entry->obj, &other, obj, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             __atomic_store_n(&entry->hash, hash, __ATOMIC_RELAXED);
-            string_count_add_relaxed(count);
+            string_count_add_relaxed(string_table_count_of(table, hash));
             if (!SPECIAL_CONST_P(obj)) rb_gc_hold_weakly(obj);
             return obj;
         }
         if (string_entry_same_p(entry, other, hash, str, same)) return other;
     }
     return 0;
+}
+
+/*
+ * What goes by the content of +str+, whose hash is +hash+: +obj+, which is now in the table, or what was there before.
+ * 0: there is no room; rb_string_table_grow, and look again.  Any Ractor, no lock.
+ */
+VALUE
+rb_string_table_insert(struct rb_string_table *table, st_index_t hash, VALUE obj, VALUE str, rb_string_table_same_func *same)
+{
+    hash = string_entry_hash(hash);
+    if (string_count_load_relaxed(string_table_count_of(table, hash)) >= table->most) return 0;
+    return string_table_put(table, hash, obj, str, same);
+}
+
+/*
+ * The same, of who saw with the VM lock that there is room (rb_string_table_room_p), which others may have taken since: it
+ * is never 0.  Once for each time: it comes to one more than three quarters.
+ */
+VALUE
+rb_string_table_insert_last(struct rb_string_table *table, st_index_t hash, VALUE obj, VALUE str, rb_string_table_same_func *same)
+{
+    VALUE found = string_table_put(table, string_entry_hash(hash), obj, str, same);
+
+    if (!found) rb_bug("rb_string_table_insert_last: all %"PRIuSIZE" entries are taken", table->mask + 1);
+    return found;
 }
 
 /* The entry at +hole+ goes.  What follows, up to a free one, and would rather be nearer to its home, moves up. */

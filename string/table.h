@@ -30,12 +30,12 @@
  *   rb_string_table_find          any Ractor              nothing; no safe point from
  *                                                         here on until the object is on
  *                                                         the stack
- *   rb_string_table_insert        any Ractor              the same
+ *   rb_string_table_insert,       any Ractor              the same
+ *   _insert_last
  *   rb_string_table_grow          any Ractor              takes the VM lock, stops all;
  *                                                         may raise NoMemoryError
  *   _remove, _trim, _update       the collector           all others stand
- *   rb_string_table_foreach       who keeps others from   all others stand, or: who inserts
- *                                 inserting               has the VM lock, and so has he
+ *   rb_string_table_foreach       any Ractor              all others stand
  *   _init, _free, _memsize        main                    -
  *
  * Invariants.
@@ -54,7 +54,7 @@
  *       following ones up.  There are no tombstones.
  *
  * Orders.
- *   obj    compare-and-swap, release on success (rb_string_table_insert); acquire in
+ *   obj    compare-and-swap, release on success (string_table_put); acquire in
  *          string_entry_load_acquire, and of who loses.  What the object is made of is
  *          there before the object is: else a reader compares with what malloc left.
  *          No instruction on x86-64 but the swap, ldar on arm64.
@@ -116,6 +116,8 @@ size_t rb_string_table_count(const struct rb_string_table *table);
 bool rb_string_table_room_p(const struct rb_string_table *table);
 VALUE rb_string_table_insert(struct rb_string_table *table, st_index_t hash, VALUE obj, VALUE str,
                              rb_string_table_same_func *same);
+VALUE rb_string_table_insert_last(struct rb_string_table *table, st_index_t hash, VALUE obj, VALUE str,
+                                  rb_string_table_same_func *same);
 void rb_string_table_grow(struct rb_string_table *table);
 void rb_string_table_foreach(struct rb_string_table *table, rb_string_table_foreach_func *func, void *data);
 void rb_string_table_update(struct rb_string_table *table);
@@ -126,7 +128,7 @@ void rb_gc_hold_weakly(VALUE obj);
 static inline VALUE
 string_entry_load_acquire(const struct rb_string_entry *entry)
 {
-    return __atomic_load_n(&entry->obj, __ATOMIC_ACQUIRE); /* rb_string_table_insert */
+    return __atomic_load_n(&entry->obj, __ATOMIC_ACQUIRE); /* string_table_put */
 }
 
 static inline st_index_t

@@ -37,6 +37,8 @@
     M(grow_and_find, SAFE_POINT_IN_INSERT, "there is a safe point between the count and the entry") \
     M(new_symbols, NOT_LOOKED_AGAIN, "who has the lock does not look for the name again") \
     M(new_symbols, IDS_LAST, "a static Symbol is in the table before it is in ids") \
+    M(new_symbols, NUMBER_KEPT, "the number stays that of a static Symbol which was second") \
+    M(new_symbols, ENTRY_LEFT, "a static Symbol which was second stays in ids") \
     M(give_number, NUMBER_FIRST, "the number is stored before the entry in ids") \
     M(give_number, ID_NO_RELEASE, "the number is published plainly") \
     M(give_number, ID_NO_ACQUIRE, "the number is loaded plainly") \
@@ -324,9 +326,26 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
         return names[array][num].load(acquire(ENTRY_NO_ACQUIRE), $);
     }
 
-    /* dsymbol_new_once, or with +as_static+ intern_str_once, of +sym+, made before */
+    /* dsymbol_take_number, with the lock */
+    void
+    take_number(int sym, int num)
+    {
+        if (mutant == NUMBER_FIRST) objects[sym].id.store(num, rl::mo_release, $);
+        if (mutant != ENTRY_LEFT) set_id_entry(num, sym);
+        if (mutant != NUMBER_FIRST) objects[sym].id.store(num, release(ID_NO_RELEASE), $);
+    }
+
+    /* dsymbol_new_once, of +sym+, made before */
     int
-    symbol(int me, int sym, int contents, bool as_static)
+    dynamic_symbol(int me, int sym, int contents)
+    {
+        int found = find(me, contents);
+        return found ? found : insert(sym, contents);
+    }
+
+    /* intern_str_once and register_static_sym, the same */
+    int
+    static_symbol(int me, int sym, int contents)
     {
         int found = find(me, contents);
         if (found) return found;
@@ -334,15 +353,13 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
         this->enter();
         found = mutant == NOT_LOOKED_AGAIN ? (int)NONE_FOUND : find(me, contents);
         if (!found) {
-            int num = as_static ? last_id($) + 1 : 0;
-            if (as_static) {
-                last_id($) = num;
-                objects[sym].id.store(num, plain, $);
-                if (mutant != IDS_LAST) set_id_entry(num, sym);
-            }
+            int num = last_id($) + 1;
+            last_id($) = num;
+            objects[sym].id.store(num, plain, $);
+            if (mutant != IDS_LAST) set_id_entry(num, sym);
             found = insert(sym, contents);
-            RL_ASSERT(found == sym); /* register_sym */
-            if (as_static && mutant == IDS_LAST) set_id_entry(num, sym);
+            if (mutant == IDS_LAST) set_id_entry(num, sym);
+            if (found != sym && mutant != NUMBER_KEPT) take_number(found, num);
         }
         this->leave();
         return found;
@@ -360,9 +377,7 @@ struct string_table_scenario : stopping_scenario<S, RACTORS> {
         if (!id) {
             id = last_id($) + 1;
             last_id($) = id;
-            if (mutant == NUMBER_FIRST) objects[sym].id.store(id, rl::mo_release, $);
-            set_id_entry(id, sym);
-            if (mutant != NUMBER_FIRST) objects[sym].id.store(id, release(ID_NO_RELEASE), $);
+            take_number(sym, id);
         }
         if (mutant != GIVEN_WITHOUT_LOCK) this->leave();
         return id;
@@ -531,7 +546,7 @@ struct grow_and_find : string_table_scenario<grow_and_find> {
     void after() { RL_ASSERT(find(0, 8) == 2 && find(0, 9) == 3 && find(0, 10) == 4); }
 };
 
-/* One meets a new name in code, the other makes a dynamic Symbol of it. */
+/* One meets a new name in code, the other makes a dynamic Symbol of it, and then wants its number. */
 struct new_symbols : string_table_scenario<new_symbols> {
     void setup() { start(); }
 
@@ -539,13 +554,14 @@ struct new_symbols : string_table_scenario<new_symbols> {
     ractor(int me)
     {
         make(me + 1, 7);
-        results[me] = symbol(me, me + 1, 7, me == 0);
-        int num = objects[results[me]].id.load(plain, $);
-        if (num) RL_ASSERT(same(id_entry(num), 7));
+        results[me] = me == 0 ? static_symbol(me, 1, 7) : dynamic_symbol(me, 2, 7);
+        int num = objects[results[me]].id.load(acquire(ID_NO_ACQUIRE), $);
+        if (num) RL_ASSERT(id_entry(num) == results[me]);
+        RL_ASSERT(id_entry(sym2id(results[me])) == results[me]);
         end();
     }
 
-    void after() { RL_ASSERT(results[0] == results[1]); }
+    void after() { RL_ASSERT(results[0] == results[1] && last_id($) == 1 && objects[results[0]].id.load(plain, $) == 1); }
 };
 
 /* Both want the number of a dynamic Symbol. */

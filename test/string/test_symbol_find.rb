@@ -62,6 +62,31 @@ class TestLockfreeSymbolFind < Test::Unit::TestCase
     RUBY
   end
 
+  # Some meet names in code, which gives them numbers, where others make Symbols of them that need none.
+  def test_racing_code_and_to_sym
+    assert_ractors(<<~'RUBY')
+      bodies = Ractor.make_shareable(Array.new(100) do |i|
+        names = Array.new(100) { |n| i.even? ? "met_in_code_#{i}_#{n}" : "\u3042_in_code_#{i}_#{n}" }
+        [names, "[" + names.map { |name| ":#{name}" }.join(",") + "]"]
+      end)
+      ractors = Array.new(6) do |i|
+        Ractor.new(i, bodies) do |i, bodies|
+          Ractor.receive
+          bodies.flat_map { |names, code| i < 2 ? eval(code) : i < 4 ? names.map(&:to_sym) : names.reverse.map(&:to_sym).reverse }
+        end
+      end
+      ractors.each { |ractor| ractor.send(:go) }
+      first, *others = ractors.map(&:take)
+      others.each { |other| assert_equal([], first.zip(other).reject { |a, b| a.equal?(b) }.first(3)) }
+      assert_equal(bodies.flat_map(&:first), first.map(&:name))
+      first.each { |name| Object.new.instance_eval { define_singleton_method(name) { 1 }; assert_equal(1, public_send(name.name)) } }
+      all = Symbol.all_symbols.map(&:name).tally
+      assert_equal([], first.map(&:name).reject { |name| all[name] == 1 }.first(3))
+      shown = ObjectSpace.each_object(Symbol).map(&:name).tally
+      assert_equal({}, shown.reject { |_, times| times == 1 })
+    RUBY
+  end
+
   # Names of new numbers, while the list of names gets longer.
   def test_racing_intern_and_name
     assert_ractors(<<~'RUBY')
