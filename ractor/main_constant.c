@@ -46,9 +46,11 @@ struct main_constant_copying {
     bool failed;
 };
 
-/* In that order: what a key's `hash` may look at comes first, and a Hash takes no String as a key that is not frozen. */
+/* In that order: what a key's `hash` may look at comes first, and a Hash takes no String as a key that is not frozen.  A Hash
+ * that is a key, and all that it takes to freeze it, is noted before the pair that it is the key of. */
 enum main_constant_later {
-    MAIN_CONSTANT_REGEXP, MAIN_CONSTANT_VARIABLE, MAIN_CONSTANT_FREEZE, MAIN_CONSTANT_PAIR, MAIN_CONSTANT_FREEZE_HASH
+    MAIN_CONSTANT_REGEXP, MAIN_CONSTANT_VARIABLE, MAIN_CONSTANT_FREEZE,
+    MAIN_CONSTANT_HASH /* a pair; without a key it is frozen */
 };
 
 /* Of a Ractor, or nil: by identity, copies of objects, itself for those of which there is none, and of modules whether they are
@@ -103,7 +105,7 @@ main_constant_copy_pair(st_data_t key, st_data_t value, st_data_t arg)
     VALUE key_copy = main_constant_copy(parts->copying, key);
     VALUE copy = parts->copying->failed ? Qnil : main_constant_copy(parts->copying, value);
 
-    main_constant_later(parts->copying, MAIN_CONSTANT_PAIR, parts->copy, key_copy, copy, Qnil);
+    main_constant_later(parts->copying, MAIN_CONSTANT_HASH, parts->copy, key_copy, copy, Qnil);
     return parts->copying->failed ? ST_STOP : ST_CONTINUE;
 }
 
@@ -206,8 +208,7 @@ main_constant_fill(struct main_constant_copying *copying, VALUE copy, VALUE valu
     }
     if (!rb_obj_is_proc(copy)) main_constant_copy_variables(copying, copy, value); /* it is shareable */
     if (OBJ_FROZEN(value)) {
-        enum main_constant_later freeze = RB_TYPE_P(value, T_HASH) ? MAIN_CONSTANT_FREEZE_HASH : MAIN_CONSTANT_FREEZE;
-        main_constant_later(copying, freeze, copy, Qnil, Qnil, Qnil);
+        main_constant_later(copying, RB_TYPE_P(value, T_HASH) ? MAIN_CONSTANT_HASH : MAIN_CONSTANT_FREEZE, copy, Qundef, Qnil, Qnil);
     }
 }
 
@@ -276,12 +277,12 @@ main_constant_do(enum main_constant_later what, VALUE copy, VALUE a, VALUE b, VA
       case MAIN_CONSTANT_VARIABLE:
         rb_ivar_set(copy, (ID)NUM2ULL(a), b);
         break;
-      case MAIN_CONSTANT_PAIR:
-        rb_hash_aset(copy, a, b);
-        break;
       case MAIN_CONSTANT_FREEZE:
-      case MAIN_CONSTANT_FREEZE_HASH:
         OBJ_FREEZE(copy);
+        break;
+      case MAIN_CONSTANT_HASH:
+        if (UNDEF_P(a)) OBJ_FREEZE(copy);
+        else rb_hash_aset(copy, a, b);
         break;
     }
 }
@@ -292,7 +293,7 @@ main_constant_finish(const struct main_constant_copying *copying)
 {
     const VALUE later = copying->later;
 
-    for (int what = MAIN_CONSTANT_REGEXP; what <= MAIN_CONSTANT_FREEZE_HASH; what++) {
+    for (int what = MAIN_CONSTANT_REGEXP; what <= MAIN_CONSTANT_HASH; what++) {
         for (long i = 0; i < RARRAY_LEN(later); i += 5) {
             if (RARRAY_AREF(later, i) != INT2FIX(what)) continue;
             main_constant_do(what, RARRAY_AREF(later, i + 1), RARRAY_AREF(later, i + 2), RARRAY_AREF(later, i + 3), RARRAY_AREF(later, i + 4));

@@ -183,30 +183,45 @@ symbol_room_p(void)
     return rb_string_table_room_p(&rb_symbol_table) && rb_string_table_room_p(&rb_fstring_table);
 }
 
-/* There is room, for a moment.  Not with the VM lock: a collection for want of memory runs Ruby code, and NoMemoryError
- * would end the process.  A safe point. */
-static void
+/* There is room, for a moment.  Whether it had to be made, which may have run Ruby code, by a collection for want of memory:
+ * so not with the VM lock, where NoMemoryError would end the process.  A safe point. */
+static bool
 symbol_make_room(void)
 {
-    while (!rb_string_table_room_p(&rb_symbol_table)) rb_string_table_grow(&rb_symbol_table);
-    while (!rb_string_table_room_p(&rb_fstring_table)) rb_string_table_grow(&rb_fstring_table);
+    bool made = false;
+
+    for (; !rb_string_table_room_p(&rb_symbol_table); made = true) rb_string_table_grow(&rb_symbol_table);
+    for (; !rb_string_table_room_p(&rb_fstring_table); made = true) rb_string_table_grow(&rb_fstring_table);
+    return made;
 }
 
 /* ---- dynamic Symbols ---------------------------------------------- */
 
-/* The Symbol that is called +str+, which was that of no Symbol a moment ago.  Any Ractor. */
+/*
+ * The Symbol that is called +str+, which was that of no Symbol a moment ago.  Any Ractor.
+ * There is no safe point from when the new one has a class until it is in the table, or has none again: ObjectSpace.each_object
+ * meets one of each name.
+ */
 static VALUE
 dsymbol_new_once(VALUE str)
 {
+    rb_encoding *const enc = rb_enc_get(str);
+    /* An encoding that the flags have no room for is a variable, and to make that a safe point. */
+    const VALUE klass = rb_enc_to_index(enc) < ENCODING_INLINE_MAX ? rb_cSymbol : 0;
+
     (void)rb_enc_str_coderange(str);
     int type = rb_str_symname_type(str, IDSET_ATTRSET_FOR_INTERN);
-    VALUE sym = dsymbol_alloc(rb_cSymbol, str, rb_enc_get(str), type < 0 ? ID_JUNK : type), found;
+    VALUE sym = dsymbol_alloc(klass, str, enc, type < 0 ? ID_JUNK : type);
 
-    while (!(found = rb_string_table_insert(&rb_symbol_table, rb_str_hash(str), sym, str, symbol_same_p))) {
+    for (;;) {
+        RBASIC_SET_CLASS(sym, rb_cSymbol);
+        VALUE found = rb_string_table_insert(&rb_symbol_table, rb_str_hash(str), sym, str, symbol_same_p);
+        if (found == sym) return sym;
+
+        rb_obj_hide(sym);
+        if (found) return found;
         rb_string_table_grow(&rb_symbol_table);
     }
-    if (found != sym) rb_obj_hide(sym); /* each_object shows no second one */
-    return found;
 }
 
 /* The ID of +sym+, whose number, of which it had none, is +num+.  It is never freed from now on.  With the VM lock. */
@@ -256,7 +271,9 @@ register_static_sym(rb_symbols_t *symbols, ID id, VALUE str)
 
     VALUE found = rb_string_table_insert_last(&rb_symbol_table, rb_str_hash(str), sym, str, symbol_same_p);
     if (found == sym) return id;
-    if (!DYNAMIC_SYM_P(found)) rb_bug("register_static_sym: %"PRIxVALUE" is called as %"PRIxVALUE" is", sym, found);
+    if (!DYNAMIC_SYM_P(found) || SYMBOL_PINNED_P(found)) {
+        rb_bug("register_static_sym: %"PRIxVALUE" is called as %"PRIxVALUE" is", sym, found);
+    }
     return dsymbol_take_number(symbols, found, num);
 }
 

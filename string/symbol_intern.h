@@ -43,10 +43,10 @@ intern_str_once(VALUE str, int mutable)
 
     symbol_check_name(str);
     do {
-        symbol_make_room();
+        bool made_room = symbol_make_room();
         RB_VM_LOCK_ENTER();
         {
-            VALUE sym = rb_multi_ractor_p() ? lookup_str_sym(str) : 0; /* no other thread has had a turn */
+            VALUE sym = made_room || rb_multi_ractor_p() ? lookup_str_sym(str) : 0; /* no other thread has had a turn */
             if (sym) id = rb_sym2id(sym);
             else if (symbol_room_p()) id = intern_str(str, mutable);
         }

@@ -170,6 +170,12 @@ class TestLockfreeRactorMainConstant < Test::Unit::TestCase
       table, string, strings = Ractor.new { [Library::FROZEN[0].frozen?, Library::FROZEN[1], Library::FROZEN[2].keys[0]] }.take
       assert_equal([true, [1], [1]], [table, string.instance_variable_get(:@note), strings.instance_variable_get(:@note)])
       assert_true(Ractor.new { Library::FROZEN[1].equal?(Library::FROZEN[2].keys[0]) }.take)
+      class FrozenHash < Hash
+        def hash = frozen? && self[:name] ? 5 : raise("not frozen")
+        def eql?(other) = other.class == FrozenHash
+      end
+      library(:FROZEN_HASH, { FrozenHash[:name, +"n"].freeze => [1] }.freeze)
+      assert_equal([1], Ractor.new { Library::FROZEN_HASH[Library::FROZEN_HASH.keys[0]] }.take)
       library(:PATTERNS, { /a/ => +"x" })
       hashes = Ractor.new do
         count = 0

@@ -87,6 +87,41 @@ class TestLockfreeSymbolFind < Test::Unit::TestCase
     RUBY
   end
 
+  # Of those who make the Symbol of one name some wait for room, while all objects are shown.
+  def test_racing_growth_and_each_object
+    assert_ractors(<<~'RUBY')
+      makers = Array.new(6) do
+        Ractor.new do
+          while (round = Ractor.receive)
+            30_000.times { |n| "shown #{round} #{n}".to_sym }
+            Ractor.yield(:done)
+          end
+        end
+      end
+      watcher = Ractor.new do
+        wrong = []
+        until Ractor.receive == :stop
+          shown = ObjectSpace.each_object(Symbol).to_a
+          wrong.concat(shown.reject { |sym| sym.name.to_sym.equal?(sym) })
+          Ractor.current.send(:go)
+        end
+        wrong.map(&:name).first(3)
+      end
+      watcher.send(:go)
+      round = 0
+      stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 6
+      until Process.clock_gettime(Process::CLOCK_MONOTONIC) > stop
+        round += 1
+        makers.each { |maker| maker.send(round) }
+        makers.each(&:take)
+        4.times { GC.start } # the table gets shorter
+      end
+      makers.each { |maker| maker.send(nil) }
+      watcher.send(:stop)
+      assert_equal([], watcher.take)
+    RUBY
+  end
+
   # Names of new numbers, while the list of names gets longer.
   def test_racing_intern_and_name
     assert_ractors(<<~'RUBY')
