@@ -28,6 +28,7 @@
 enum { GC_YOUNG_TURNS = 8, GC_YOUNG_LONG = 1000 * 1000 /* ns */ };
 
 void rb_fiber_pool_collection_begins(bool asked); /* thread/fiber_pool.h */
+void rb_thread_stacks_collection_begins(void); /* thread/ended_stack.h */
 void rb_fiber_pool_marked(uint64_t took);
 
 static bool gc_young_wanted;     /* the next collection is one of these */
@@ -43,6 +44,7 @@ static void
 gc_young_begins(rb_objspace_t *objspace)
 {
     rb_fiber_pool_collection_begins(gc_young_wanted);
+    rb_thread_stacks_collection_begins();
     gc_young_asked = gc_young_measured = gc_young_wanted;
     gc_young_wanted = gc_young_keeps_ages = false;
     if (!gc_young_asked) return;

@@ -39,6 +39,13 @@
  * RUBY_FREE_AT_EXIT, which frees them, main waits for it.
  */
 
+#if USE_MN_THREADS
+static void ended_stack_give(rb_thread_t *th); /* thread/ended_stack.h */
+#else
+static inline void ended_stack_give(rb_thread_t *th) { }
+void rb_thread_stacks_collection_begins(void) { }
+#endif
+
 /* The thread that +nt+ carried last is gone.  +nt+ itself, without its lock. */
 static void
 thread_sched_bury(struct rb_native_thread *nt)
@@ -47,6 +54,7 @@ thread_sched_bury(struct rb_native_thread *nt)
     if (!th) return;
 
     nt->ended_thread = NULL;
+    ended_stack_give(th);
     __atomic_store_n(&th->sched.finished, true, __ATOMIC_RELEASE); /* pairs with thread_sched_buried_p */
 }
 
