@@ -19,10 +19,10 @@
  * all Ractors, with the lock held that all who want a stack need.
  *
  * Solution.  Who leaves an ended thread's stack (ractor/end.h) puts it into a list, as it
- * is, from which the next thread takes it.  There are at most ENDED_STACKS; what is more stays
- * with the Thread, as upstream, and so does one in ENDED_STACK_TURNS: a stack that has been deep
- * has much memory.  When a collection begins, those go back that have lain there since the
- * last one began.
+ * is, from which the next thread takes it.  They may be ENDED_STACK_BYTES in all, 16 by default;
+ * what is more stays with the Thread, as upstream, and so does one in ENDED_STACK_TURNS: a stack
+ * that has been deep has much memory.  When a collection begins, up to ENDED_STACKS_COOLED go
+ * back of those that have lain there since the last one began: all stand meanwhile.
  *
  *                               who                           needs
  *   ended_stack_give            a native thread, which may    nothing
@@ -38,18 +38,19 @@
  *
  * Orders.  first: compare-and-swap, release (ended_stack_give); the same, acquire
  * (ended_stack_take_locked): what the thread wrote comes before what the next one does.
- * count: relaxed; several who give at a time may come to a few more.
+ * count: relaxed, after the list: it may be behind, and in the child of a fork stay so by one
+ * for each that was being given; several who give at a time may come to a few more.
  *
  * test/model/ended_stack.cc is this.
  */
 
-enum { ENDED_STACKS = 32, ENDED_STACK_TURNS = 64 };
+enum { ENDED_STACK_BYTES = 33 * 1024 * 1024, ENDED_STACK_TURNS = 64, ENDED_STACKS_COOLED = 8 };
 
 static struct {
     struct nt_machine_stack_footer *first; /* atomic */
-    unsigned int count; /* atomic */
-    unsigned int turn;  /* atomic */
-    unsigned int least; /* of count, since the last collection began; with nt_machine_stack_lock */
+    int count; /* atomic */
+    unsigned int turn; /* atomic */
+    int least; /* of count, since the last collection began; with nt_machine_stack_lock */
 } ended_stacks;
 
 /* The stack of +th+ is nobody's any more; it may be kept for another thread.  Who has left it. */
@@ -57,16 +58,16 @@ static void
 ended_stack_give(rb_thread_t *th)
 {
     if (th->sched.malloc_stack || !th->sched.context_stack) return;
-    if (__atomic_load_n(&ended_stacks.count, __ATOMIC_RELAXED) >= ENDED_STACKS) return;
+    if (__atomic_load_n(&ended_stacks.count, __ATOMIC_RELAXED) >= (int)(ENDED_STACK_BYTES / nt_thread_stack_size())) return;
     if (__atomic_add_fetch(&ended_stacks.turn, 1, __ATOMIC_RELAXED) % ENDED_STACK_TURNS == 0) return;
 
     struct nt_machine_stack_footer *footer = nt_stack_chunk_get_msf(th->vm, th->sched.context_stack);
 
     th->sched.context_stack = NULL;
-    __atomic_fetch_add(&ended_stacks.count, 1, __ATOMIC_RELAXED);
     footer->next = __atomic_load_n(&ended_stacks.first, __ATOMIC_RELAXED);
     /* Synchronises with ended_stack_take_locked. */
     while (!__atomic_compare_exchange_n(&ended_stacks.first, &footer->next, footer, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    __atomic_fetch_add(&ended_stacks.count, 1, __ATOMIC_RELAXED);
 }
 
 /* The one that was given last, or NULL.  With the lock. */
@@ -82,7 +83,7 @@ ended_stack_take_locked(void)
         }
     } while (!__atomic_compare_exchange_n(&ended_stacks.first, &footer, footer->next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
 
-    unsigned int left = __atomic_sub_fetch(&ended_stacks.count, 1, __ATOMIC_RELAXED);
+    int left = __atomic_sub_fetch(&ended_stacks.count, 1, __ATOMIC_RELAXED);
     if (ended_stacks.least > left) ended_stacks.least = left;
     return footer;
 }
@@ -107,13 +108,32 @@ ended_stack_take(const rb_vm_t *vm, void **vm_stack, void **machine_stack)
     return true;
 }
 
-/* A collection begins: those go back that nobody has wanted since the last one.  The GC, when all others stand. */
+/* The +n+ that were given first, or all, taken out of the list.  The GC, when all others stand; others may be given meanwhile. */
+static struct nt_machine_stack_footer *
+ended_stack_take_oldest(int n)
+{
+    struct nt_machine_stack_footer *first = __atomic_load_n(&ended_stacks.first, __ATOMIC_ACQUIRE), *footer; /* ended_stack_give */
+    int newer = -n;
+
+    for (footer = first; footer; footer = footer->next) newer++;
+    if (newer <= 0) return __atomic_exchange_n(&ended_stacks.first, NULL, __ATOMIC_ACQUIRE); /* the same */
+
+    while (--newer > 0) first = first->next;
+    footer = first->next;
+    first->next = NULL;
+    return footer;
+}
+
+/* A collection begins: of those that nobody has wanted since the last one some go back.  The GC, when all others stand. */
 void
 rb_thread_stacks_collection_begins(void)
 {
-    struct nt_machine_stack_footer *footer;
+    int n = ended_stacks.least < ENDED_STACKS_COOLED ? ended_stacks.least : ENDED_STACKS_COOLED;
+    struct nt_machine_stack_footer *next = n > 0 ? ended_stack_take_oldest(n) : NULL;
 
-    for (unsigned int left = ended_stacks.least; left > 0 && (footer = ended_stack_take_locked()) != NULL; left--) {
+    for (struct nt_machine_stack_footer *footer; (footer = next) != NULL; ) {
+        next = footer->next;
+        __atomic_fetch_sub(&ended_stacks.count, 1, __ATOMIC_RELAXED);
         nt_free_stack(ended_stack_machine_stack(GET_VM(), footer));
     }
     ended_stacks.least = __atomic_load_n(&ended_stacks.count, __ATOMIC_RELAXED);
