@@ -215,7 +215,7 @@ dsymbol_new_once(VALUE str)
 
     for (;;) {
         RBASIC_SET_CLASS(sym, rb_cSymbol);
-        VALUE found = rb_string_table_insert(&rb_symbol_table, rb_str_hash(str), sym, str, symbol_same_p);
+        VALUE found = rb_string_table_insert(&rb_symbol_table, string_table_symbol_hash(sym), sym, str, symbol_same_p);
         if (found == sym) return sym;
 
         rb_obj_hide(sym);

@@ -13,7 +13,6 @@
 #include "internal/string.h"
 #include "internal/symbol.h"
 #include "ruby/st.h"
-#include "symbol.h"
 #include "vm_sync.h"
 #include "lockfree/string/table.h"
 
@@ -274,7 +273,7 @@ rb_gc_purge_string(VALUE obj)
         string_table_remove(&rb_fstring_table, rb_str_hash(obj), obj);
     }
     else {
-        string_table_remove(&rb_symbol_table, (st_index_t)RSYMBOL(obj)->hashval << 1, obj); /* symbol_hash, but for its last bit */
+        string_table_remove(&rb_symbol_table, string_table_symbol_hash(obj), obj);
     }
 }
 
@@ -312,7 +311,7 @@ rb_gc_string_held_p(VALUE obj)
 {
     bool string = BUILTIN_TYPE(obj) == T_STRING;
     const struct rb_string_table *table = string ? &rb_fstring_table : &rb_symbol_table;
-    st_index_t hash = string ? rb_str_hash(obj) : (st_index_t)RSYMBOL(obj)->hashval << 1;
+    st_index_t hash = string ? rb_str_hash(obj) : string_table_symbol_hash(obj);
     size_t i = string_table_home(table, string_entry_hash(hash));
 
     while (table->entries[i].obj && table->entries[i].obj != obj) i = (i + 1) & table->mask;

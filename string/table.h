@@ -79,6 +79,7 @@
  */
 
 #include "internal.h"
+#include "symbol.h"
 
 #define STRING_TABLE_COUNTS 8 /* a power of two */
 #define STRING_TABLE_LINE  64 /* bytes of a cache line */
@@ -142,6 +143,13 @@ static inline st_index_t
 string_entry_hash(st_index_t hash)
 {
     return hash | 1;
+}
+
+/* The hash of the name of +sym+, a dynamic Symbol, but for its last bit, which an entry does not have. */
+static inline st_index_t
+string_table_symbol_hash(VALUE sym)
+{
+    return (st_index_t)RSYMBOL(sym)->hashval << 1;
 }
 
 /* Where an object whose entry has +hash+ would best be. */
