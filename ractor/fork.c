@@ -86,11 +86,36 @@ ractor_write_buffered(VALUE io)
 #endif
 }
 
+/* Whether main has something buffered for +io+, $stdout or $stderr: what it had written before it told the current Ractor anything is
+ * seen by that, and the rest may come before or after.  A plain word of main's, read as it runs; what it lies in stays until the
+ * current Ractor stands (rb_io_unlink_fptr), so no safe point is passed here. */
+static bool
+ractor_buffered_p(VALUE io)
+{
+    const rb_io_t *fptr = RB_TYPE_P(io, T_FILE) ? RUBY_ATOMIC_PTR_LOAD(RFILE(io)->fptr) : NULL;
+    return fptr && __atomic_load_n(&fptr->wbuf.len, __ATOMIC_RELAXED) > 0;
+}
+
+/* Takes from +io+, which is closed and about to be opened once more, what its caller frees: no Ractor looks at that any more.  Any
+ * Ractor, without the VM lock. */
+rb_io_t *
+rb_io_unlink_fptr(VALUE io)
+{
+    rb_io_t *fptr = RUBY_ATOMIC_PTR_EXCHANGE(RFILE(io)->fptr, NULL);
+
+    if (rb_multi_ractor_p()) {
+        RB_VM_LOCK();
+        rb_vm_barrier(); /* ractor_buffered_p */
+        RB_VM_UNLOCK();
+    }
+    return fptr;
+}
+
 /* What was written before comes before what the child writes.  Any Ractor, without the VM lock.  Raises as IO#flush. */
 void
 rb_ractor_flush_before_fork(void)
 {
-    if (!rb_ractor_main_p()) {
+    if (!rb_ractor_main_p() && (ractor_buffered_p(rb_stdout) || ractor_buffered_p(rb_stderr))) {
         RB_VM_LOCK();
         rb_vm_barrier();
         ractor_write_buffered(rb_stdout);

@@ -15,6 +15,7 @@ void rb_exec_start_timer_thread(void);
 void rb_ractor_atfork_first(struct rb_thread_struct *th);
 void rb_ractor_atfork_last(struct rb_thread_struct *th);
 int rb_fork_daemon(int (*daemon)(int nochdir, int noclose), int nochdir, int noclose);
+struct rb_io *rb_io_unlink_fptr(VALUE io);
 void rb_io_note_writer(struct rb_io *fptr);
 bool rb_io_left_to_parent_p(const struct rb_io *fptr);
 void rb_ractor_local_storage_atfork(struct rb_ractor_struct *main_r, struct rb_ractor_struct *cr); /* ractor/local_storage.h */

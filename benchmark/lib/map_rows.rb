@@ -431,5 +431,6 @@ module MapRows
     a.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1)
   RUBY
   row "a Unix socket pair", 'a.write("ping"); b.readpartial(4)', once: 'require "socket"', setup: "a, b = UNIXSocket.pair"
+  row "a process run", 'Process.wait(spawn("true")); $?.exitstatus'
   row "IO.select", "w.write(\"a\"); IO.select([r], nil, nil, 1); r.getbyte", setup: "r, w = IO.pipe"
 end

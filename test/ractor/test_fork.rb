@@ -364,6 +364,38 @@ class TestLockfreeRactorFork < Test::Unit::TestCase
     RUBY
   end
 
+  def test_spawn_stops_nobody_while_main_has_buffered_nothing
+    assert_separately(%w[-W:no-experimental --disable-gems --ractor-stats=/dev/null], STATUS + <<~'RUBY')
+      $stdout.flush
+      $stderr.flush
+      GC.disable
+      ended, stops = Ractor.new(name: "spawns") do
+        spawned = Array.new(30) { status(spawn("exit 3")) }
+        [spawned, RubyVM::Lockfree.waits[:ractors].find { |r| r[:name] == "spawns" }.dig(:states, :stopping, :count)]
+      end.take
+      assert_equal([3] * 30, ended)
+      assert_operator(stops, :<, 30)
+    RUBY
+  end
+
+  # What $stdout is freed and made anew, or is another File, while it is looked at.
+  def test_racing_spawn_and_initialize_of_stdout
+    assert_forks(<<~'RUBY')
+      original = $stdout
+      spawns = 2.times.map { Ractor.new { Array.new(150) { status(spawn("exit 3")) } } }
+      ended = Thread.new { spawns.flat_map(&:take) }
+      $stdout = file = File.new(IO::NULL, "w")
+      while ended.alive?
+        file.write("x")
+        IO.instance_method(:initialize).bind_call(file, IO.sysopen(IO::NULL, "w"), "w")
+        $stdout.write("y")
+        $stdout = file = File.new(IO::NULL, "w") if rand(3) == 0
+      end
+      $stdout = original
+      assert_equal([3] * 300, ended.value)
+    RUBY
+  end
+
   # More than the pipe has room for, which nobody reads yet.
   def test_fork_while_main_can_not_write
     assert_equal("9\n", written(<<~'RUBY'))
