@@ -55,22 +55,17 @@ first_use_memory(VALUE **word, VALUE *made)
     return first;
 }
 
-/* The object for +field+ of +owner+, which is frozen with it: +made+, which is
- * whole, or the one of a Ractor that was first.  Any Ractor.  Who finds it there
- * reads on from its address: the release is enough. */
+/* The object for +field+ of +owner+, which is frozen with it by who is first: +made+,
+ * which is whole, or that one's.  Any Ractor.  Who finds it there reads on from its
+ * address: the release is enough. */
 static inline VALUE
 first_use_field(VALUE owner, const VALUE *field, VALUE made)
 {
-    RB_VM_LOCK_ENTER();
-    if (*field) {
-        made = *field;
-    }
-    else {
-        __atomic_thread_fence(__ATOMIC_RELEASE);
-        RB_OBJ_WRITE(owner, field, made);
-        RB_OBJ_FREEZE(owner);
-    }
-    RB_VM_LOCK_LEAVE();
+    VALUE first = 0;
+
+    if (!__atomic_compare_exchange_n((VALUE *)field, &first, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return first;
+    RB_OBJ_WRITTEN(owner, Qundef, made);
+    RB_OBJ_FREEZE(owner);
     return made;
 }
 

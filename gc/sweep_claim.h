@@ -67,6 +67,7 @@
  */
 
 #include "lockfree/class_fields.h"
+#include "lockfree/gc/file_free.h"
 #include "lockfree/gc/time.h"
 #include "lockfree/gc/typed_free.h"
 
@@ -75,14 +76,23 @@
 
 static int gc_sweep_step_scale(rb_heap_t *heap);
 bool rb_mutex_left_p(VALUE obj); /* thread/sync.h */
+bool rb_iseq_frees_alone_p(VALUE obj); /* gc/iseq_free.h */
+bool rb_iseq_listed_p(VALUE obj);
+void rb_iseq_unlist(VALUE obj);
 
 /* What is still to be freed of a dead object, or of the dead in a claimed page: the most of any. */
-enum gc_sweep_claim_left { GC_SWEEP_LEFT_NOTHING, GC_SWEEP_LEFT_LISTED_CLASSES, GC_SWEEP_LEFT_MORE };
+enum gc_sweep_claim_left { GC_SWEEP_LEFT_NOTHING, GC_SWEEP_LEFT_LISTED, GC_SWEEP_LEFT_MORE };
 
 static inline bool
 gc_sweep_claim_class_p(VALUE obj)
 {
     return BUILTIN_TYPE(obj) == T_CLASS || BUILTIN_TYPE(obj) == T_ICLASS || BUILTIN_TYPE(obj) == T_MODULE;
+}
+
+static inline bool
+gc_sweep_claim_iseq_p(VALUE obj)
+{
+    return BUILTIN_TYPE(obj) == T_IMEMO && imemo_type(obj) == imemo_iseq;
 }
 
 /* Whether freeing +obj+, which is dead, is nobody else's business.  Any Ractor, no lock. */
@@ -97,6 +107,8 @@ gc_sweep_claim_frees_p(VALUE obj)
       case T_OBJECT: case T_FLOAT: case T_ARRAY: case T_HASH: case T_STRUCT: case T_BIGNUM:
       case T_MATCH: case T_REGEXP: case T_COMPLEX: case T_RATIONAL: case T_STRING: case T_SYMBOL:
         return true;
+      case T_FILE:
+        return gc_file_closed_p(obj);
       case T_DATA:
         if (RTYPEDDATA_P(obj)) {
             if (!RTYPEDDATA_GET_DATA(obj)) return true;
@@ -110,8 +122,10 @@ gc_sweep_claim_frees_p(VALUE obj)
       case T_IMEMO:
         switch (imemo_type(obj)) {
           case imemo_cref: case imemo_env: case imemo_svar: case imemo_ifunc: case imemo_memo: case imemo_throw_data:
-          case imemo_tmpbuf: case imemo_callcache: case imemo_cvar_cache: case imemo_fields:
+          case imemo_tmpbuf: case imemo_callcache: case imemo_constcache: case imemo_cvar_cache: case imemo_fields:
             return true;
+          case imemo_iseq:
+            return rb_iseq_frees_alone_p(obj);
           case imemo_ment: {
             const rb_method_definition_t *def = ((const rb_method_entry_t *)obj)->def; /* its users are counted: class/method_definition.h */
             return !def || !(def->iseq_overload || (def->type == VM_METHOD_TYPE_BMETHOD && def->body.bmethod.hooks));
@@ -129,7 +143,8 @@ static inline enum gc_sweep_claim_left
 gc_sweep_claim_free(rb_objspace_t *objspace, VALUE obj)
 {
     if (!gc_sweep_claim_frees_p(obj) || gc_object_id_in_table_p(objspace, obj)) return GC_SWEEP_LEFT_MORE;
-    if (gc_sweep_claim_class_p(obj) && rb_class_listed_p(obj)) return GC_SWEEP_LEFT_LISTED_CLASSES;
+    if (gc_sweep_claim_class_p(obj) && rb_class_listed_p(obj)) return GC_SWEEP_LEFT_LISTED;
+    if (gc_sweep_claim_iseq_p(obj) && rb_iseq_listed_p(obj)) return GC_SWEEP_LEFT_LISTED;
 
     if (FL_TEST_RAW(obj, FL_EXIVAR)) rb_free_generic_ivar(obj);
     return rb_gc_obj_free(objspace, obj) ? GC_SWEEP_LEFT_NOTHING : GC_SWEEP_LEFT_MORE;
@@ -232,7 +247,7 @@ gc_sweep_claimed_page(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, 
     return left;
 }
 
-/* With the VM lock: no list has the classes that are +dead+ in the claimed page. */
+/* With the VM lock: no list has the classes, and no inline cache of the iseqs, that are +dead+ in the claimed page. */
 static void
 gc_sweep_claim_unlist(const struct heap_page *page, const bits_t *dead)
 {
@@ -244,6 +259,7 @@ gc_sweep_claim_unlist(const struct heap_page *page, const bits_t *dead)
 
         rb_asan_unpoison_object(obj, false);
         if (gc_sweep_claim_class_p(obj)) rb_class_unlist(obj);
+        if (gc_sweep_claim_iseq_p(obj)) rb_iseq_unlist(obj);
         if (BUILTIN_TYPE(obj) == T_NONE) rb_asan_poison_object(obj);
     }
 }
@@ -385,7 +401,7 @@ gc_sweep_page_of_own(rb_objspace_t *objspace, rb_ractor_newobj_cache_t *cache, r
         unsigned short free_slots;
 
         enum gc_sweep_claim_left left = gc_sweep_claim_work(objspace, cache, dead, &free_slots, lev);
-        if (left == GC_SWEEP_LEFT_LISTED_CLASSES && cache->claimed_page) {
+        if (left == GC_SWEEP_LEFT_LISTED && cache->claimed_page) {
             gc_sweep_claim_unlist(cache->claimed_page, dead);
             left = gc_sweep_claim_work(objspace, cache, dead, &free_slots, lev);
         }

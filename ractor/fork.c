@@ -60,6 +60,7 @@
 #include "lockfree/ractor/fork.h"
 #include "lockfree/ractor/move.h"
 #include "lockfree/vm/insns_count.h"
+#include "lockfree/vm/jit_counts.h"
 #ifdef HAVE_POLL_H
 # include <poll.h>
 #endif
@@ -277,6 +278,7 @@ ractor_end_atfork(rb_ractor_t *r)
     r->status_ = ractor_terminated;
 
     rb_vm_insns_count_ractor_ended(r);
+    jit_counts_ractor_ended(r);
     rb_fiber_pool_ractor_ended(r);
     if (r->newobj_cache) {
         rb_gc_ractor_cache_free(r->newobj_cache);
