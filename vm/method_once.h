@@ -31,7 +31,9 @@
  * knows by a bit for each name, of 32: two names that have the same are taken
  * for one, and of seven the first half dozen are first ones.  The bits stay, until the class
  * gets another method of that name: `def o.a = 1; o.a; o.singleton_class.remove_method(:a)`,
- * over and over, files nothing either.
+ * over and over, files nothing either.  Hooks, which each definition of a method calls, are not known so:
+ * each call of one is a first one.  Else a class that dies with two methods has filed the hook with its
+ * metaclass, and is swept with all others stopped (gc/sweep_claim.h).
  *
  * The cache is not there before the call begins: a search comes to vm_cc_once, whose
  * function makes it.  So no frame of the VM's grows by it.
@@ -71,6 +73,13 @@ static VALUE vm_call_general(rb_execution_context_t *ec, rb_control_frame_t *reg
 
 #define VM_METHOD_ONCE_ANCESTORS 4 /* copies of modules, and origins, to the next class */
 
+/* Whether +mid+ is a hook that a definition calls, of which nothing is filed. */
+static inline bool
+vm_method_hook_p(ID mid)
+{
+    return mid == idMethod_added || mid == idSingleton_method_added;
+}
+
 /* The method that a first call of +ci+ on an instance of +klass+ has, or NULL: it is to be looked up as ever.  Any Ractor, its
  * own GVL.  May take the VM lock and run the GC, once for a superclass or a module. */
 static const rb_callable_method_entry_t *
@@ -80,7 +89,7 @@ vm_method_once(const struct rb_callinfo *ci, VALUE klass)
     VALUE ancestors[VM_METHOD_ONCE_ANCESTORS + 2] = { klass };
     int last = 0;
 
-    if (!RB_TYPE_P(klass, T_CLASS) || !rb_vm_method_unmet_p(klass, mid)) return NULL;
+    if (!RB_TYPE_P(klass, T_CLASS) || !(vm_method_hook_p(mid) || rb_vm_method_unmet_p(klass, mid))) return NULL;
     const rb_callable_method_entry_t *cme = rb_vm_method_own_lookup(klass, mid);
     if (cme) return cme;
     do {

@@ -403,6 +403,73 @@ class TestLockfreeVmMethodOnce < Test::Unit::TestCase
   end
 
   # It did, for each name of the module, in the superclass: `==` of all objects was looked up again.
+  # Each definition calls one, and the second call of it filed it with the metaclass, which was to be swept with all stopped.
+  def test_hooks
+    assert_ractors(<<~'RUBY')
+      module Told; def method_added(name) = tell(name); end
+      class Base; end
+      def tell(name) = (Ractor.current[:told] ||= []) << name
+      def told = (yield; Ractor.current[:told].tap { Ractor.current[:told] = nil })
+      wrong = Ractor.new do
+        200.times.flat_map do
+          plain = told { Class.new(Base) { def a = 1; def b = 2; def c = 3 } }
+          own = told do
+            Class.new(Base) do
+              def a = 1
+              def b = 2
+              def self.method_added(name) = tell([name])
+              def c = 3
+              def d = 4
+              singleton_class.remove_method(:method_added)
+              def e = 5
+              extend Told
+              def f = 6
+              def g = 7
+              singleton_class.prepend(Module.new { def method_added(name) = super("#{name}!") })
+              def h = 8
+            end
+          end
+          object = told do
+            o = Object.new
+            def o.singleton_method_added(name) = tell(name)
+            def o.x = 1
+            def o.y = 2
+          end
+          [[plain, nil], [own, [[:c], [:d], :f, :g, "h!"]], [object, %i[singleton_method_added x y]]].reject { |is, wanted| is == wanted }
+        end
+      end.take
+      assert_equal([], wrong)
+    RUBY
+  end
+
+  # Base's hook comes and goes while others define.
+  def test_racing_hooks
+    assert_ractors(<<~'RUBY')
+      class Base; end
+      def tell(name) = (Ractor.current[:told] ||= []) << name
+      HOOK = Ractor.make_shareable(nil.instance_eval { proc { |name| tell(name) } })
+      defining = 3.times.map do
+        Ractor.new do
+          4000.times { Class.new(Base) { def a = 1; def b = 2; def c = 3 } }
+          Ractor.yield Ractor.current[:told].to_a.tally
+          Ractor.receive
+          Ractor.current[:told] = nil
+          Class.new(Base) { def a = 1; def b = 2 }
+          Ractor.current[:told]
+        end
+      end
+      300.times do
+        Base.define_singleton_method(:method_added, &HOOK)
+        sleep 0.0005
+        Base.singleton_class.remove_method(:method_added)
+      end
+      tallies = defining.map(&:take)
+      assert_empty(tallies.flat_map(&:keys) - %i[a b c])
+      defining.each { |ractor| ractor << :removed }
+      assert_equal([nil] * 3, defining.map(&:take))
+    RUBY
+  end
+
   def test_including_into_an_unmet_class_forgets_nothing
     assert_separately(%w[-W:no-experimental --disable-gems -robjspace], <<~'RUBY')
       def same(a, b) = a == b
