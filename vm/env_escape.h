@@ -19,10 +19,11 @@
  * What YJIT has never looked at, as what `eval` compiles, has no code to be thrown
  * away, and is in no table of YJIT's: there it only has to be seen later.
  *
- * Order.  An ISEQ gets its payload, or its environment escapes; then each side looks at what
- * the other has written, with a sequentially consistent fence between ([payload] of
- * yjit/running_code.rs).  So who escapes finds the payload, and tells YJIT, which waits until
- * that has compiled; or the compiler finds that it escapes, and does not assume the contrary.
+ * Order.  An ISEQ gets its payload, before the compiler asks whether its environment
+ * escapes; or that escapes.  Then each side looks at what the other has written, with a
+ * sequentially consistent fence between ([payload] of yjit/running_code.rs).  So who
+ * escapes finds the payload, and tells YJIT, which waits until that has compiled; or the
+ * compiler finds that it escapes, and does not assume the contrary.
  */
 
 #include "yjit.h"
