@@ -24,6 +24,7 @@
  * sequentially consistent fence between ([payload] of yjit/running_code.rs).  So who
  * escapes finds the payload, and tells YJIT, which waits until that has compiled; or the
  * compiler finds that it escapes, and does not assume the contrary.
+ * test/model/env_escape.cc is this, with what goes wrong if a step is left out.
  */
 
 #include "yjit.h"
